@@ -14,8 +14,36 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "events"
 METRICS = Path(__file__).parent / "metrics"
 
-# Families with registers have metrics of their own.
+# Families with registers have metrics of their own: of Intel's they take those that need the cores.
 OWN_METRICS = ("jkt", "spr", "emr")
+
+# Hardware threads of cores: what metrics need, and what every family has.
+CORES = "cpu"
+EVERYWHERE = (
+    "INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.CORE", "CPU_CLK_UNHALTED.REF_TSC",
+    "LONGEST_LAT_CACHE.MISS", "LONGEST_LAT_CACHE.REFERENCE",
+)  # fmt: skip
+
+# Code and umask by which the kernel gives an event a fixed counter (FIXED_EVENT_CONSTRAINT in core.c).
+FIXED = {
+    "INST_RETIRED.ANY": (0xC0, 0), "CPU_CLK_UNHALTED.THREAD": (0x3C, 0), "CPU_CLK_UNHALTED.CORE": (0x3C, 0),
+    "CPU_CLK_UNHALTED.REF_TSC": (0x00, 3), "TOPDOWN.SLOTS": (0x00, 4), "CPU_CLK_UNHALTED.THREAD_ANY": (0x3C, 0),
+}  # fmt: skip
+
+# Shares of the slots, which the hardware keeps in MSR PERF_METRICS: umasks of the kernel's event 0 (`events/topdown-*`).
+PERF_METRICS = (
+    "RETIRING", "BAD_SPECULATION", "FRONTEND_BOUND", "BACKEND_BOUND", "HEAVY_OPERATIONS", "BRANCH_MISPREDICTS",
+    "FETCH_LATENCY", "MEMORY_BOUND",
+)  # fmt: skip
+
+# MSRs of an event's details, and the kernel's field for each.
+DETAILS = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F7: "frontend"}
+
+# Behind an event's name in a formula, what can be counted.
+MODIFIERS = re.compile(r"one_unit|perf_metrics|SUP|sup|USER|[cei]\d+|(opc|filter1|ocr_msr_val)=\w+|u0x\w+")
+
+# What formulas call the number of hardware threads.
+CPU_COUNT = ("system.sockets[0].cpus.count * system.socket_count", "CPU_COUNT")
 
 # Family: Intel's folder, and the family that most rows are shared with.
 FAMILIES = {
@@ -123,7 +151,45 @@ def fact(row, family):
     return (unit, event, subevent or None), (f"{code:02x}", counters(numbers) if numbers else "-", text)
 
 
+def core_fact(row):
+    """The same of an event of the cores. Codes differ below one name, so that a name is not split."""
+    name, umask, settings = row["EventName"], number(row, "UMask"), {}
+    if name in FIXED:
+        code, umask = FIXED[name]
+        on = "-"
+    elif re.fullmatch(r"[\d, ]+", row["Counter"]):
+        code, on = number(row, "EventCode"), counters([int(text) for text in re.findall(r"\d+", row["Counter"])])
+    else:
+        raise SystemExit(f"{name} has {row['Counter']!r}; add it to FIXED")
+    flags = {"edge": "EdgeDetect", "inv": "Invert", "cmask": "CounterMask", "any": "AnyThread"}
+    settings = {field: number(row, key) for field, key in flags.items()}
+    if number(row, "MSRValue"):
+        settings[DETAILS[number(row, "MSRIndex")]] = number(row, "MSRValue")
+    text = f"{umask:02x}" + "".join(f" {field}={value:x}" for field, value in settings.items() if value)
+    text += " d" if row.get("Deprecated") == "1" else ""
+    return (CORES, name, None), (f"{code:02x}", on, text)
+
+
+def core_events(perfmon, family):
+    """Rows of the events of the cores that the family's metrics need, and those that every family has."""
+    folder, wanted = perfmon / FAMILIES[family][0], set(EVERYWHERE)
+    for path in (folder / "metrics").glob("*_metrics.json"):
+        for metric in json.loads(path.read_text())["Metrics"]:
+            wanted.update(event["Name"].split(":")[0] for event in metric["Events"])
+    rows = {}
+    for umask, name in enumerate(PERF_METRICS, 0x80):
+        if f"PERF_METRICS.{name}" in wanted:
+            rows[CORES, f"PERF_METRICS.{name}", None] = ("00", "-", f"{umask:02x}")
+    for path in sorted((folder / "events").glob("*_core.json")):
+        document = json.loads(path.read_text())
+        yield f"file {path.name} {document['Header']['Version']} {document['Header']['DatePublished']}"
+        rows.update(core_fact(row) for row in document["Events"] if row["EventName"] in wanted)
+    yield rows
+
+
 def prefix_of(unit, family):
+    if unit == CORES:
+        return ""
     known = KNIGHTS_LANDING if family == "knl" else {}
     return known.get(unit) or PREFIXES.get(unit) or f"UNC_{unit.upper()}_"
 
@@ -139,12 +205,13 @@ def read(perfmon, family):
             key, value = fact(row, family)
             if rows.setdefault(key, value) != value:
                 raise SystemExit(f"{path}: two rows of {row['EventName']} differ")
-    return rows, files
+    *of_cores, core_rows = core_events(perfmon, family)
+    return rows | core_rows, files + of_cores
 
 
 def removed(base, rows):
     """What `base` has and `rows` do not: whole units (unit, None, None), whole events (unit, event, "*"), single rows."""
-    units, events = {key[0] for key in rows}, {key[:2] for key in rows}
+    units, events = {key[0] for key in rows if key[0] != CORES or not renews_cores(base, rows)}, {key[:2] for key in rows}
     for unit, event, subevent in base:
         if unit not in units:
             yield unit, None, None
@@ -154,13 +221,19 @@ def removed(base, rows):
             yield unit, event, subevent
 
 
+def renews_cores(base, rows):
+    """True if the cores differ: then their rows are written as a whole."""
+    return any(base.get(key) != rows.get(key) for key in base.keys() | rows.keys() if key[0] == CORES)
+
+
 def table(family, rows, files, like, base):
     """The lines of a table: all rows, or what differs from `base`."""
     lines = ["# Facts of Intel's public event files (BSD-3-Clause, see README.md), written by extract.py: do not edit.", *files]
     lines += [f"like {like}"] if like else []
     lines += [f"rows {len(rows)}"]
+    renews = renews_cores(base, rows)
     gone = {key: None for key in removed(base, rows)}
-    changed = {key: value for key, value in rows.items() if base.get(key) != value}
+    changed = {key: value for key, value in rows.items() if base.get(key) != value or (key[0] == CORES and renews)}
     unit = event = None
     order = lambda item: (item[0][0], item[0][1] or "", item[0][2] or "")  # noqa: E731
     for key, value in sorted({**gone, **changed}.items(), key=order):
@@ -169,7 +242,7 @@ def table(family, rows, files, like, base):
             continue
         if key[0] != unit:
             unit, event = key[0], None
-            lines.append(f"unit {unit} {prefix_of(unit, family)}")
+            lines.append(f"unit {unit} {prefix_of(unit, family)}".rstrip())
         if value is None:
             lines.append(f"-{key[1]}" + (f".{key[2]}" if key[2] else ""))
             event = None
@@ -187,22 +260,41 @@ def table(family, rows, files, like, base):
 
 
 def metrics(perfmon, family):
-    """The lines of a table of metrics: those that need the uncore's events alone."""
+    """The lines of a table of metrics. Those of the top-down analysis of cores are left to Intel's own file (`--events`)."""
+    events = {key[1] for key in core_events_of(perfmon, family)} | {"TSC"}
     lines = []
     for path in sorted((perfmon / FAMILIES[family][0] / "metrics").glob("*_metrics.json")):
+        # The file of parts with memory on the package repeats the other.
+        if "hbm" in path.name:
+            continue
         document = json.loads(path.read_text())
         header = document["Header"]
         lines.append(f"file {path.name} {header['Version']} {header['DatePublished']}")
         for row in document["Metrics"]:
-            events, constants = ([(of["Alias"], of["Name"]) for of in row[key]] for key in ("Events", "Constants"))
+            pairs = [(of["Alias"], of["Name"]) for of in row["Events"]]
+            names = [name for _, name in pairs]
+            of_cores = not all(name.startswith("UNC_") for name in names)
             # An index chooses one socket's count, which no sum over sockets has.
-            if not events or "[" in row["Formula"] or not all(name.startswith("UNC_") for _, name in events):
+            if not names or "[" in row["Formula"] or (of_cores and row["Category"] == "TMA"):
                 continue
-            letters = " ".join(f"{letter}={name}" for letter, name in events + constants)
+            if family in OWN_METRICS and not of_cores or not all(is_countable(name, events) for name in names):
+                continue
+            constants = [(of["Alias"], of["Name"].replace(*CPU_COUNT)) for of in row["Constants"]]
             formula = re.sub(r"\s+", " ", row["Formula"]).strip()
-            lines.append(f"{row['MetricName']} | {row['UnitOfMeasure']} | {formula} | {letters}")
+            columns = [row["MetricName"], row["UnitOfMeasure"], formula]
+            columns += [" ".join(f"{letter}={name}" for letter, name in of) for of in (pairs, constants)]
+            lines.append(" | ".join(columns).rstrip())
     head = "# Facts of Intel's public metric files (BSD-3-Clause, see README.md), written by extract.py: do not edit."
     return "\n".join([head, *lines]) + "\n" if lines else None
+
+
+def core_events_of(perfmon, family):
+    return [*core_events(perfmon, family)][-1]
+
+
+def is_countable(name, events):
+    bare, *modifiers = name.split(":")
+    return (bare.startswith("UNC_") or bare in events) and all(MODIFIERS.fullmatch(modifier) for modifier in modifiers)
 
 
 def main():
@@ -214,7 +306,7 @@ def main():
         base = read(perfmon, like)[0] if like else {}
         rows, files = read(perfmon, family)
         (FOLDER / f"{family}.events").write_text(table(family, rows, files, like, base))
-        found = metrics(perfmon, family) if family not in OWN_METRICS else None
+        found = metrics(perfmon, family)
         if found:
             (METRICS / f"{family}.metrics").write_text(found)
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use pericore_catalog_compiler::{Diagnostics, Files};
+use pericore_catalog_compiler::{Arena, Diagnostics, Files};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=PERICORE_BUILD_CATALOG");
@@ -13,7 +13,9 @@ fn main() {
     watch(&root);
     let files = Files::of(&root);
     let catalogue = pericore_catalog_compiler::compile_files(&files).unwrap_or_else(|diagnostics| refuse(&diagnostics));
-    let kernel = pericore_catalog_compiler::compile_kernel(&root).unwrap_or_else(|diagnostics| refuse(&diagnostics));
+    let arena = Arena::default();
+    let kernel = pericore_catalog_compiler::compile_kernel(&arena, &root);
+    let kernel = kernel.unwrap_or_else(|diagnostics| refuse(&diagnostics));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     pericore_catalog_compiler::emit::write(&catalogue, &kernel, &files, &out).expect("OUT_DIR is writable");
 }

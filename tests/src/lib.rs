@@ -6,3 +6,6 @@ pub mod rig;
 // Raw registers and the documents' texts, for tests of the hardware and of sessions.
 pub mod pmon;
 pub mod session;
+
+// Whole sessions under a seed.
+pub mod simulation;

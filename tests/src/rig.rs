@@ -3,10 +3,11 @@
 use pericore_catalog::Family;
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::engine::{ClockDomains, Clocks};
-use pericore_machine::ledger::e5_2600::{Opcodes, Snapshot};
+use pericore_machine::ledger::e5_2600::Snapshot;
+use pericore_machine::models::e5_2600::Parameters;
 use pericore_machine::signal::{SignalSink, Tick, Wire, Wiring};
-use pericore_machine::uncore::e5_2600::{Model, Parameters};
 use pericore_machine::workload::Scenario;
+use pericore_machine::{E5, Worker};
 use pericore_observe::discover::{Cpu, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
@@ -39,7 +40,7 @@ pub struct Sabotage {
 #[derive(Debug)]
 pub struct Rig {
     chassis: Chassis,
-    model: Model,
+    model: E5,
     locate: Wiring,
     sabotage: Option<Sabotage>,
 }
@@ -97,10 +98,8 @@ impl Rig {
         } else {
             Scenario::of(workload, &limits).expect("the workload is right")
         };
-        let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).expect("the opcodes are known");
         let mut wiring = Wiring::new(family, 1);
-        let model =
-            Model::for_scenario(parameters, opcodes, scenario, &mut wiring).expect("the model fits the catalogue");
+        let model = E5::for_scenario(parameters, scenario, &mut wiring).expect("the model fits the catalogue");
         let shape = Shape::new(family, 1, 8, 2).expect("one socket");
         let domains = ClockDomains::from(&clocks);
         let period = |clock: &str| domains.period(clock);

@@ -25,7 +25,7 @@ fn intels_event_files_agree_with_the_catalogue() {
             "{path}: {:?}",
             file.problems.iter().map(ToString::to_string).collect::<Vec<_>>()
         );
-        let merged = overlay(family, &file, path);
+        let merged = overlay(pericore_catalog::lasting(), family, &file, path);
         assert!(merged.problems.is_empty(), "{:?}", merged.problems);
         assert_eq!(merged.added, 0, "{path} has rows that the catalogue lacks");
         let differing: Vec<_> = merged.replaced.iter().filter(|row| row.built_in.0 != row.file.0).collect();

@@ -6,6 +6,8 @@
 //! one for each counter, at the best, and the
 //! traces hold how it stops, reads and goes on; between two lines of `-I` it reads without stopping.
 
+mod dead_time;
+
 use pericore_observe::discover::{Cpu, discover};
 use pericore_observe::plan::Plan;
 use pericore_observe::selection::Selection;
@@ -325,6 +327,7 @@ fn no_peer_needs_fewer_accesses_or_calls() {
             );
         }
     }
+    table += &dead_time::table();
     println!("{table}");
     let path = format!("{}/../docs/costs.md", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("PERICORE_WRITE_TABLES").is_some() {

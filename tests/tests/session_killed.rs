@@ -30,34 +30,43 @@ const SCENE: &str = "PERICORE_TEST_SCENE";
 const UCLK: u64 = 8;
 const DCLK: u64 = 27;
 
-/// A machine that is not fresh, and what a session counts on it. Instance 0 of the first unit has leftovers of some tool; in instance 1
-/// a stranger counts clocks with counter 3.
+/// A machine that is not fresh, and what a session counts on it. Instance 0 of the first unit has leftovers of some
+/// tool; in one of its instances somebody else counts clocks.
 struct Scene {
     family: &'static str,
     /// The units that are looked for.
-    units: [&'static str; 2],
+    units: &'static [&'static str],
     events: &'static str,
     /// What stands in registers that the session overwrites.
     leftovers: &'static [(Address, u64)],
-    /// The stranger's control with its value, and counter.
-    stranger: ((Address, u64), Address),
-    /// Registers that no event of ours needs: the stranger's unit's freeze and reset, other units'.
+    /// Enables that the other needs. Where it counts, those of others may be left on beside them, as their controls are
+    /// off.
+    enables: &'static [(Address, u64)],
+    /// The other's instance and counter; none for the fixed one.
+    used: (u16, Option<u8>),
+    /// The other's control with its value, and counter.
+    other: ((Address, u64), Address),
+    /// Registers that no event of ours needs: the other's unit's freeze and reset, other units'.
     not_ours: &'static [Address],
     /// Controls that no counter may be left enabled by, and the bits of which one enables.
     controls: (&'static [Address], u64),
     /// Counters that the session may have used.
     counters: &'static [Address],
+    /// The register by which the first unit's or channel's counters go on, and the bits and their value that let them.
+    resumes: (Address, u64, u64),
 }
 
 /// 327043-001, Tables 2-8 to 2-12, 2-58 to 2-62; 0x400000 enables. Emerald Rapids: Tables 1-9 and 1-12; an event select other than 0
-/// enables, and the leftovers have none.
-const SCENES: [Scene; 2] = [
+/// enables, and the leftovers have none. Nehalem: SDM 18.8.2; its one unit has an enable for each counter in 0x391.
+const SCENES: [Scene; 3] = [
     Scene {
         family: "e5-2600",
-        units: ["cbo", "imc"],
+        units: &["cbo", "imc"],
         events: "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo1/CLOCKTICKS/,imc0/CAS_COUNT.RD/",
         leftovers: &[(msr(0xd10), 0x0334), (msr(0xd14), 0x007c_0000), (channel_0(0xd8), 0x0304)],
-        stranger: ((msr(0xd33), 0x0040_0000), msr(0xd39)),
+        enables: &[],
+        used: (1, Some(3)),
+        other: ((msr(0xd33), 0x0040_0000), msr(0xd39)),
         not_ours: &[msr(0xd34), msr(0xd24), msr(0xd54)],
         controls: (&[msr(0xd11), msr(0xd12), msr(0xd13), msr(0xd30), msr(0xd31), msr(0xd32)], 0x0040_0000),
         counters: &[
@@ -70,13 +79,16 @@ const SCENES: [Scene; 2] = [
             msr(0xd38),
             channel_0(0xa0),
         ],
+        resumes: (channel_0(0xf4), u64::MAX, 0x1_0000),
     },
     Scene {
         family: "emerald-rapids",
-        units: ["cha", "imc"],
+        units: &["cha", "imc"],
         events: "cha0/LLC_LOOKUP.ALL,tid=0x5/,cha0/LLC_LOOKUP.ALL,tid=0x9/,cha1/CLOCKTICKS/,imc0/CAS_COUNT.RD/",
         leftovers: &[(msr(0x2002), 0x0300), (msr(0x200e), 0x0005), (window_0(0x40), 0xcf00)],
-        stranger: ((msr(0x2015), 0x0000_0001), msr(0x201b)),
+        enables: &[],
+        used: (1, Some(3)),
+        other: ((msr(0x2015), 0x0000_0001), msr(0x201b)),
         not_ours: &[msr(0x201e), msr(0x2010), msr(0x2020), msr(0x2ff0)],
         controls: (&[msr(0x2003), msr(0x2004), msr(0x2005), msr(0x2012), msr(0x2013), msr(0x2014)], 0xff),
         counters: &[
@@ -89,6 +101,23 @@ const SCENES: [Scene; 2] = [
             msr(0x201a),
             window_0(0x08),
         ],
+        resumes: (window_0(0), u64::MAX, 0),
+    },
+    Scene {
+        family: "nehalem",
+        units: &["uncore"],
+        events: "uncore/QHL_REQUESTS.IOH_READS/,uncore/QHL_REQUESTS.IOH_WRITES/,uncore/QHL_REQUESTS.REMOTE_READS/,\
+                 uncore/QHL_REQUESTS.REMOTE_WRITES/,uncore/QHL_REQUESTS.LOCAL_READS/,\
+                 uncore/QHL_REQUESTS.LOCAL_WRITES/,uncore/QMC_WRITES.FULL_CH0/,uncore/QMC_WRITES.FULL_CH1/,\
+                 uncore/QMC_WRITES.FULL_CH2/",
+        leftovers: &[(msr(0x3c0), 0x012f)],
+        enables: &[(msr(0x391), 1 << 32)],
+        used: (0, None),
+        other: ((msr(0x395), 1), msr(0x394)),
+        not_ours: &[msr(0x393)],
+        controls: (&[msr(0x3c1), msr(0x3c2), msr(0x3c3), msr(0x3c4), msr(0x3c5), msr(0x3c6), msr(0x3c7)], 0x0040_0000),
+        counters: &[msr(0x3b0), msr(0x3b1), msr(0x3b2), msr(0x3b3), msr(0x3b4), msr(0x3b5), msr(0x3b6), msr(0x3b7)],
+        resumes: (msr(0x391), 1, 1),
     },
 ];
 
@@ -97,7 +126,7 @@ fn machine(scene: &Scene) -> Chassis {
     let shape = Shape::new(family, 1, 8, 2).expect("one socket");
     let clocks = |clock: &str| if clock == "dclk" { DCLK } else { UCLK };
     let mut machine = Chassis::new(shape, Wiring::new(family, 1), clocks);
-    for &(address, value) in scene.leftovers.iter().chain([&scene.stranger.0]) {
+    for &(address, value) in scene.leftovers.iter().chain(scene.enables).chain([&scene.other.0]) {
         machine.write(address, width(address), value).expect("the register exists");
     }
     machine
@@ -171,7 +200,8 @@ fn the_child() {
     let mut selection = Selection::new(family);
     selection.add_events(scene.events).expect("the events exist");
     let mut occupied = Occupied::default();
-    occupied.note(0, family.unit(scene.units[0]).expect("a unit"), 1, Some(3));
+    let (instance, counter) = scene.used;
+    occupied.note(0, family.unit(scene.units[0]).expect("a unit"), instance, counter);
     let plan = Plan::beside(&topology, selection, &occupied).expect("it fits in rounds");
     let journal = JournalFile {
         path: PathBuf::from(std::env::var_os(JOURNAL).expect("the parent names it")),
@@ -200,9 +230,16 @@ struct Served {
     ended: bool,
 }
 
-/// Serves the child's operations; kills it once so many are carried out. Before operation `joins` the kernel's driver
-/// begins to count.
-fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most: usize, joins: usize) -> Served {
+/// Serves the child's operations; kills it once so many are carried out. Before the operation of that number somebody
+/// else writes.
+fn serve(
+    machine: &mut Chassis,
+    scene: &Scene,
+    listener: &UnixListener,
+    child: &mut Child,
+    most: usize,
+    joins: (usize, &[(Address, u64)]),
+) -> Served {
     let (stream, _) = listener.accept().expect("the child connects");
     let mut stream = BufReader::new(stream);
     let (mut written, mut looks, mut resumes) = (Vec::new(), 0, Vec::new());
@@ -211,8 +248,8 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
             child.kill().expect("SIGKILL");
             break;
         }
-        if done == joins {
-            perf::joins(machine);
+        for &(address, value) in joins.1.iter().filter(|_| done == joins.0) {
+            machine.write(address, width(address), value).expect("the register exists");
         }
         let mut line = String::new();
         if stream.read_line(&mut line).expect("the socket works") == 0 {
@@ -238,7 +275,8 @@ fn serve(machine: &mut Chassis, listener: &UnixListener, child: &mut Child, most
         let answer = if verb == "w" {
             looks = if written.is_empty() { done } else { looks };
             written.push(address);
-            if (address, number(value)) == (channel_0(0xf4), perf::RUNNING) {
+            let (gate, bits, running) = scene.resumes;
+            if (address, number(value) & bits) == (gate, running) {
                 resumes.push(done + 1);
             }
             machine.write(address, width, number(value)).map(|()| 0)
@@ -278,6 +316,11 @@ fn killed_after_each_fourth_operation_and_restored_on_emerald_rapids() {
 }
 
 #[test]
+fn killed_after_each_operation_and_restored_on_nehalem() {
+    killed_and_restored(2, 1);
+}
+
+#[test]
 #[ignore = "long form"]
 fn killed_after_each_operation_and_restored_on_emerald_rapids() {
     killed_and_restored(1, 1);
@@ -293,14 +336,14 @@ fn killed_and_restored(number: usize, step: usize) {
         let listener = UnixListener::bind(&socket).expect("a socket");
         let mut machine = machine(scene);
         let mut child = spawn(number, &socket, &journal);
-        let served = serve(&mut machine, &listener, &mut child, most, usize::MAX);
+        let served = serve(&mut machine, scene, &listener, &mut child, most, (usize::MAX, &[]));
         let journalled = journal.exists();
         if journalled {
             let found = Journal::read(&journal).expect("a journal is whole or not there");
             let family = pericore_catalog::family(scene.family).expect("the family is in the catalogue");
             let cpus = cpus();
-            let stranger = found.restore(&mut machine, family, &cpus, "another boot").expect("looks only");
-            assert!(matches!(stranger, Restored::OtherBoot { .. }));
+            let other = found.restore(&mut machine, family, &cpus, "another boot").expect("looks only");
+            assert!(matches!(other, Restored::OtherBoot { .. }));
             found.restore(&mut machine, family, &cpus, BOOT).expect("all registers take their old values");
             Journal::remove(&journal).expect("it was there");
         } else {
@@ -323,12 +366,15 @@ fn killed_and_restored(number: usize, step: usize) {
     assert!(restored * step > 30, "killed {restored} times with a journal");
 }
 
-/// Old values in place, our counters still, the stranger's running and never written.
+/// Old values in place, our counters still, the other's running and never written.
 fn check(scene: &Scene, machine: &mut Chassis, written: &[Address], most: usize) {
     let mut read = |address| machine.read(address, width(address)).expect("the register exists");
-    let (control, counter) = scene.stranger;
+    let (control, counter) = scene.other;
     for &(address, value) in scene.leftovers.iter().chain([&control]) {
         assert_eq!(read(address), value, "{address} after operation {most}");
+    }
+    for &(address, value) in scene.enables {
+        assert_eq!(read(address) & value, value, "{address} after operation {most}");
     }
     let (controls, enabling) = scene.controls;
     for &address in controls {
@@ -345,6 +391,6 @@ fn check(scene: &Scene, machine: &mut Chassis, written: &[Address], most: usize)
     let later = machine.now() + 1000 * UCLK;
     machine.set_now(later);
     assert_eq!(ours(machine), before, "our counters stand still after operation {most}");
-    assert_eq!(machine.read(counter, Width::B8), Ok(foreign + 1000), "the stranger's counter runs on");
+    assert_eq!(machine.read(counter, Width::B8), Ok(foreign + 1000), "the other counter runs on");
     assert!(foreign >= 10, "and ran all the time");
 }

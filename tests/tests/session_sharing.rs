@@ -6,7 +6,7 @@ use pericore_metrics::Grade;
 use pericore_observe::discover::Topology;
 use pericore_observe::plan::{Freeze, Occupied, Plan, Purpose};
 use pericore_observe::session::{
-    Journal, JournalError, Left, Manners, Neighbourhood, Options, Refusal, Sample, Session, prepare, survey,
+    Journal, JournalError, Left, Manners, Options, OtherSessions, Refusal, Sample, Session, prepare, survey,
     survey_sockets,
 };
 use pericore_registers::{Address, RegisterSpace, Width};
@@ -23,7 +23,7 @@ fn join(
     topology: &Topology,
     events: &str,
     freeze: Freeze,
-    journals: &Neighbourhood,
+    journals: &OtherSessions,
     number: u32,
 ) -> Result<Session<Shared>, Refusal> {
     let entrance = journals.enter().expect("the directory can be written");
@@ -31,7 +31,7 @@ fn join(
     let plan = prepare(&mut machine.clone(), topology, machine.selection(events), manners, Some(journals))?;
     let options = Options {
         journal: Some(journals.journal(number)),
-        neighbourhood: Some(journals.clone()),
+        other_sessions: Some(journals.clone()),
         ..Options::default()
     };
     let session = machine.start(plan, options);
@@ -40,8 +40,8 @@ fn join(
 }
 
 /// The journals in a directory, of sessions on this machine since it was started.
-fn in_this_boot(directory: &tempfile::TempDir) -> Neighbourhood {
-    Neighbourhood::new(directory.path(), "local", "this boot")
+fn in_this_boot(directory: &tempfile::TempDir) -> OtherSessions {
+    OtherSessions::new(directory.path(), "local", "this boot")
 }
 
 fn assert_all(sample: &Sample, expected: u64) {
@@ -147,7 +147,7 @@ fn what_a_killed_session_left_is_named() {
     let Err(refusal @ Refusal::Left { pid: 4242, .. }) = refused else { panic!("it is seen") };
     assert!(refusal.to_string().contains("pericore restore --journal"), "{refusal}");
     // Another boot's journal says nothing about these registers.
-    let later = Neighbourhood::new(entry.path.parent().expect("a directory"), "local", "the next boot");
+    let later = OtherSessions::new(entry.path.parent().expect("a directory"), "local", "the next boot");
     join(&machine, &topology, "cbo/CLOCKTICKS/", Freeze::Cheapest, &later, 1).expect("free").stop().expect("put back");
 }
 

@@ -15,6 +15,9 @@ need pcm-memory pcm
 need curl curl
 need perf linux-perf
 need strace strace
+need chromium chromium
+need node nodejs
+need npm npm
 # Debian's package is for Debian's interpreter, whatever else is called python3.
 /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null || needed+=(python3-prometheus-client)
 as_root=""
@@ -48,4 +51,13 @@ if ! cmp -s tests/tiers/python.txt "$readers/installed.txt"; then
     python3 -m venv "$readers"
     "$readers/bin/pip" install -q --disable-pip-version-check -r tests/tiers/python.txt
     cp tests/tiers/python.txt "$readers/installed.txt"
+fi
+# What drives the browser, with the versions of the lock file: those that run on the Node.js 18 of Debian 12.
+driver=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pericore/browser
+if ! cmp -s tests/browser/package-lock.json "$driver/installed.json"; then
+    say "installing what drives the browser"
+    mkdir -p "$driver"
+    cp tests/browser/package.json tests/browser/package-lock.json "$driver/"
+    npm ci --silent --no-audit --no-fund --prefix "$driver"
+    cp tests/browser/package-lock.json "$driver/installed.json"
 fi

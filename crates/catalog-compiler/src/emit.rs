@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
-use pericore_catalog_schema::pack;
+use pericore_catalog_schema::{Arena, pack};
 
 use crate::lower;
 use crate::schema::Catalogue;
@@ -15,11 +15,12 @@ use crate::{Files, KernelTables};
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write(catalogue: &Catalogue, kernel: &KernelTables, files: &Files, folder: &Path) -> io::Result<()> {
+pub fn write(catalogue: &Catalogue, kernel: &KernelTables<'_>, files: &Files, folder: &Path) -> io::Result<()> {
     let mut table = String::from("// Written by the build from catalog/. Do not edit.\n");
     let _ = writeln!(table, "static FAMILIES: [Shipped; {}] = [", catalogue.families.len());
     for family in &catalogue.families {
-        let compiled = lower::family(family);
+        let arena = Arena::default();
+        let compiled = lower::family(&arena, family);
         let file = format!("{}.postcard", family.name);
         fs::write(folder.join(&file), packed(&compiled)?)?;
         let _ = writeln!(
@@ -31,13 +32,13 @@ pub fn write(catalogue: &Catalogue, kernel: &KernelTables, files: &Files, folder
     table.push_str("];\nstatic JUDGEMENTS: &[u8] = include_bytes!(\"judgements.postcard\");\n");
     table.push_str("static SOURCES: &[u8] = include_bytes!(\"sources.postcard\");\n");
     fs::write(folder.join("sources.postcard"), packed(&files.texts().collect::<Vec<_>>())?)?;
-    fs::write(folder.join("judgements.postcard"), packed(&lower::judgements(catalogue))?)?;
+    fs::write(folder.join("judgements.postcard"), packed(&lower::judgements(&Arena::default(), catalogue))?)?;
     fs::write(folder.join("families.rs"), table)?;
     kernel_families(kernel, folder)
 }
 
 /// The families of `catalog/kernel`: rows packed, and the names that they refer to as lines of a text.
-fn kernel_families(kernel: &KernelTables, folder: &Path) -> io::Result<()> {
+fn kernel_families(kernel: &KernelTables<'_>, folder: &Path) -> io::Result<()> {
     let mut table = String::from("// Written by the build from catalog/kernel/. Do not edit.\n");
     let _ = writeln!(table, "static KERNEL: [ShippedKernel; {}] = [", kernel.families.len());
     for family in &kernel.families {

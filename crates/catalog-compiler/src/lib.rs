@@ -19,6 +19,7 @@ use std::path::Path;
 pub use diagnostics::{Diagnostic, Diagnostics, Place, RowAt};
 pub use files::Files;
 pub use kernel::KernelTables;
+pub use pericore_catalog_schema::Arena;
 
 /// Reads and validates the catalogue under `root`.
 ///
@@ -38,13 +39,13 @@ pub fn compile_files(files: &Files) -> Result<schema::Catalogue, Diagnostics> {
     checked(catalogue, diagnostics)
 }
 
-/// Reads the tables of what Linux's driver offers, in the folder `kernel` under `root`.
+/// Reads the tables of what Linux's driver offers, in the folder `kernel` under `root`; the rows lie in the arena.
 ///
 /// # Errors
 /// Every defect found, in file order.
-pub fn compile_kernel(root: &Path) -> Result<KernelTables, Diagnostics> {
+pub fn compile_kernel<'c>(to: &'c Arena, root: &Path) -> Result<KernelTables<'c>, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
-    let tables = kernel::read(root, &mut diagnostics);
+    let tables = kernel::read(to, root, &mut diagnostics);
     diagnostics.into_result(tables)
 }
 

@@ -184,6 +184,8 @@ pub struct Register {
     pub description: String,
     pub source: String,
     pub caveats: Vec<String>,
+    /// Why every count of it is in doubt.
+    pub doubt: Option<String>,
     pub identity: Option<Identity>,
     /// Name under which a fixed or free-running counter is counted and stands in metrics.
     pub event: Option<String>,

@@ -34,16 +34,17 @@ fn compiled() -> TempDir {
     out
 }
 
-/// The bytes of a file, which rows borrow as long as the process lives.
-fn bytes(folder: &TempDir, name: &str) -> &'static [u8] {
-    fs::read(folder.path().join(name)).expect("packed").leak()
+/// The bytes of a file.
+fn bytes(folder: &TempDir, name: &str) -> Vec<u8> {
+    fs::read(folder.path().join(name)).expect("packed")
 }
 
 #[test]
 fn the_rows_have_what_the_files_have() {
     let out = compiled();
-    let family: Family = unpack(bytes(&out, "toy.postcard")).expect("rows");
-    let judgements: Judgements = unpack(bytes(&out, "judgements.postcard")).expect("rows");
+    let (rows, departures) = (bytes(&out, "toy.postcard"), bytes(&out, "judgements.postcard"));
+    let family: Family<'_> = unpack(&rows).expect("rows");
+    let judgements: Judgements<'_> = unpack(&departures).expect("rows");
     let mut found = String::new();
     let Family {
         name,
@@ -91,7 +92,7 @@ fn a_family_can_be_found_by_name_alias_and_processor_before_its_rows_are_unpacke
     assert!(table.contains("[Shipped; 1]"), "{table}");
 }
 
-fn unit_lines(unit: &Unit) -> String {
+fn unit_lines(unit: &Unit<'_>) -> String {
     let Unit { name, title, description, source, intel_unit, intel_prefix, perf_pmu, perf_events, .. } = unit;
     let Unit { clock, instances, one_per, discovery_type, isolated, counters, counter_width, caveats, .. } = unit;
     format!(

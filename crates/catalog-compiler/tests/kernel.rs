@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pericore_catalog_compiler::{KernelTables, compile_kernel};
+use pericore_catalog_compiler::{Arena, KernelTables, compile_kernel};
 use tempfile::TempDir;
 
 const LAYOUTS: &str = "\
@@ -26,7 +26,7 @@ aliases ours
 unit qpi wide
 ";
 const ONE_METRICS: &str =
-    "file m.json 1.0 01/02/2023\nreads | MB/sec | (a * 64) / b | a=UNC_CHA_HITS.MISS:c1 b=SECONDS\n";
+    "file m.json 1.0 01/02/2023\nreads | MB/sec | (a * 64) / b | a=UNC_CHA_HITS.MISS:c1 | b=SECONDS\n";
 const ONE_EVENTS: &str = "\
 file first.json 1.2 01/02/2023
 rows 5
@@ -70,8 +70,8 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     root
 }
 
-fn compiled(files: &[(&str, &str)]) -> Result<KernelTables, String> {
-    compile_kernel(folder(files).path()).map_err(|defects| defects.to_string())
+fn compiled<'c>(to: &'c Arena, files: &[(&str, &str)]) -> Result<KernelTables<'c>, String> {
+    compile_kernel(to, folder(files).path()).map_err(|defects| defects.to_string())
 }
 
 /// The files above, the first one's events without the line that is wrong.
@@ -91,7 +91,8 @@ fn good() -> Vec<(&'static str, &'static str)> {
 
 #[test]
 fn lines_become_rows() {
-    let tables = compiled(&good()).expect("no defect");
+    let arena = Arena::default();
+    let tables = compiled(&arena, &good()).expect("no defect");
     let name = |index: u32| tables.names[index as usize].as_str();
     let first = &tables.families[0];
     assert_eq!((first.name, first.code, first.title), ("first", "one", "First of all"));
@@ -100,7 +101,8 @@ fn lines_become_rows() {
     assert_eq!(first.documents[0].title, "Intel perfmon event file first.json, V1.2, 01/02/2023");
     let reads = &first.metrics[0];
     assert_eq!((reads.name, reads.unit_of_measure, reads.formula), ("reads", "MB/sec", "(a * 64) / b"));
-    assert_eq!(reads.symbols, [("a", "UNC_CHA_HITS.MISS:c1"), ("b", "SECONDS")]);
+    assert_eq!(reads.events, [("a", "UNC_CHA_HITS.MISS:c1")]);
+    assert_eq!(reads.constants, [("b", "SECONDS")]);
     assert_eq!((first.default_metrics, first.metrics.len()), (&["reads"][..], 1));
     assert_eq!(first.metrics_source, "Intel perfmon metric file m.json 1.0 01/02/2023");
     let (slice, link) = (&first.units[0], &first.units[1]);
@@ -127,7 +129,8 @@ fn lines_become_rows() {
 
 #[test]
 fn a_table_like_another_has_its_rows_but_for_what_differs() {
-    let tables = compiled(&good()).expect("no defect");
+    let arena = Arena::default();
+    let tables = compiled(&arena, &good()).expect("no defect");
     let second = &tables.families[1];
     let rows: Vec<String> = second
         .units
@@ -149,7 +152,7 @@ fn what_is_wrong_is_reported_with_its_line() {
         let mut files = good();
         files.retain(|(known, _)| *known != name);
         files.push((name, text));
-        compiled(&files).expect_err(text)
+        compiled(&Arena::default(), &files).expect_err(text)
     };
     let report = with("one.events", ONE_EVENTS);
     assert!(report.contains("one.events:10: \"FLITS 2 0,1\" is no event"), "{report}");
@@ -163,7 +166,7 @@ fn what_is_wrong_is_reported_with_its_line() {
         ("aliases", "aliases yours\n", "one.family:7: no aliases \"ours\""),
         ("one.metrics", "reads | MB/sec | a\n", "one.metrics:1: \"reads | MB/sec | a\" is no metric"),
         ("one.metrics", "reads || a | b=UNC_X\n", "one.metrics:1: \"reads || a | b=UNC_X\" is no metric"),
-        ("one.metrics", "others || a | a=UNC_X\n", "one.family: the family has no metric \"reads\""),
+        ("one.metrics", "others || a | a=UNC_X |\n", "one.family: the family has no metric \"reads\""),
         ("units", "unit cha Slice\n", "two.family:3: no kind of unit is called \"qpi\""),
         ("two.family", "family second\nunit cha narrow\n", "two.family:2: no layout \"narrow\""),
         ("two.family", "unit cha wide\n", "two.family: the family has no name"),
@@ -181,5 +184,5 @@ fn what_is_wrong_is_reported_with_its_line() {
 #[test]
 fn a_catalogue_without_the_folder_has_no_such_families() {
     let root = tempfile::tempdir().expect("a folder");
-    assert!(compile_kernel(root.path()).expect("no defect").families.is_empty());
+    assert!(compile_kernel(&Arena::default(), root.path()).expect("no defect").families.is_empty());
 }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// An MSR of a processor's core side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CoreMsr {
+pub struct CoreMsr<'c> {
     /// MSR number.
     pub address: u32,
     /// Intel's name.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Which CPUs share it.
     pub scope: MsrScope,
     /// What reads return and writes do.
@@ -18,7 +18,7 @@ pub struct CoreMsr {
     /// Counters of the core that it controls, if it does.
     pub controls: Option<CounterControl>,
     /// Table.
-    pub source: &'static str,
+    pub source: &'c str,
 }
 
 /// Which CPUs share an MSR.

@@ -6,28 +6,28 @@ use crate::embedded;
 
 /// What a bit of the control value means for the signal's pulses.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(bound(deserialize = "'de: 'static"))]
-pub struct DecodeRow {
+#[serde(bound(deserialize = "'de: 'c"))]
+pub struct DecodeRow<'c> {
     /// What brings the row into force.
-    pub selector: Selector,
+    pub selector: Selector<'c>,
     /// How the row combines with others.
     pub role: DecodeRole,
     /// `Any` and `Some` rows are alternatives within their group; each group must hold.
     pub group: u8,
     /// All must hold.
     #[serde(deserialize_with = "embedded::list")]
-    pub terms: &'static [Term],
+    pub terms: &'c [Term<'c>],
 }
 
 /// What brings a decode row into force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Selector {
+pub enum Selector<'c> {
     /// It always is.
     Always,
     /// A bit of the umask, 0 to 7, or of its extension, 8 to 39.
     Umask(u8),
     /// A bit of a field of the control register, the event's field set or a filter register.
-    Field(&'static str, u8),
+    Field(&'c str, u8),
 }
 
 /// How a decode row combines.
@@ -45,16 +45,16 @@ pub enum DecodeRole {
 
 /// A test of one of a pulse's attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound(deserialize = "'de: 'static"))]
-pub struct Term {
+#[serde(bound(deserialize = "'de: 'c"))]
+pub struct Term<'c> {
     /// Index into [`crate::Signal::attributes`].
     pub attribute: u8,
     /// What is asked of the attribute.
     pub relation: Relation,
     /// What it is compared with.
-    pub operand: Operand,
+    pub operand: Operand<'c>,
     /// The bits of both that [`Relation::Equals`] compares.
-    pub mask: Operand,
+    pub mask: Operand<'c>,
 }
 
 /// What a term asks of an attribute.
@@ -74,9 +74,9 @@ pub enum Relation {
 
 /// What an attribute is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Operand {
+pub enum Operand<'c> {
     /// A number.
     Value(u64),
     /// A field of the event's field set, a filter register or the control register, whichever has it first.
-    Field(&'static str),
+    Field(&'c str),
 }

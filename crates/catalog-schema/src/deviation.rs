@@ -6,52 +6,52 @@ use crate::embedded;
 
 /// A place where we differ from a document.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Deviation {
+pub struct Deviation<'c> {
     /// Family.
-    pub family: &'static str,
+    pub family: &'c str,
     /// Unit.
-    pub unit: &'static str,
+    pub unit: &'c str,
     /// Event, register, field or metric.
-    pub subject: &'static str,
+    pub subject: &'c str,
     /// Which property differs.
-    pub field: &'static str,
+    pub field: &'c str,
     /// What the guide prints.
-    pub guide: &'static str,
+    pub guide: &'c str,
     /// What Intel's event file has.
-    pub intel: &'static str,
+    pub intel: &'c str,
     /// What we have.
-    pub ours: &'static str,
+    pub ours: &'c str,
     /// Why.
-    pub evidence: &'static str,
+    pub evidence: &'c str,
 }
 
 /// A choice where the documents are silent.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Choice {
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice<'c> {
     /// What it is about.
-    pub subject: &'static str,
+    pub subject: &'c str,
     /// Family, or `all`.
-    pub family: &'static str,
+    pub family: &'c str,
     /// Unit, or `all`.
-    pub unit: &'static str,
+    pub unit: &'c str,
     /// What the documents say and leave open.
-    pub documents: &'static str,
+    pub documents: &'c str,
     /// What we do.
-    pub choice: &'static str,
+    pub choice: &'c str,
     /// Why.
-    pub why: &'static str,
+    pub why: &'c str,
     /// Who else does the same.
-    pub others: &'static str,
+    pub others: &'c str,
 }
 
 /// All departures from the documents and all choices.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(bound(deserialize = "'de: 'static"))]
-pub struct Judgements {
+#[serde(bound(deserialize = "'de: 'c"))]
+pub struct Judgements<'c> {
     /// Where we differ from a document.
     #[serde(deserialize_with = "embedded::list")]
-    pub deviations: &'static [Deviation],
+    pub deviations: &'c [Deviation<'c>],
     /// What the documents leave open.
     #[serde(deserialize_with = "embedded::list")]
-    pub choices: &'static [Choice],
+    pub choices: &'c [Choice<'c>],
 }

@@ -1,28 +1,32 @@
-//! Reading rows that live as long as the process: texts stay where they are embedded, lists are allocated once.
+//! Reading rows that are packed in the binary: texts stay where they are embedded, lists have an arena of their own.
+
+use std::sync::LazyLock;
 
 use pericore_registers::{AddressSpace, BitRange};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::Unit;
+use crate::{Arena, Unit};
+
+/// The lists of what the binary has. Each family is unpacked once, so it does not grow for ever.
+static LISTS: LazyLock<Arena> = LazyLock::new(Arena::default);
 
 /// A list of rows.
-pub fn list<'de, D, T>(deserializer: D) -> Result<&'static [T], D::Error>
+pub fn list<'de, 'c, D, T>(deserializer: D) -> Result<&'c [T], D::Error>
 where
-    'de: 'static,
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: Deserialize<'de> + 'c,
 {
-    Vec::deserialize(deserializer).map(|rows| &*rows.leak())
+    Vec::deserialize(deserializer).map(|rows: Vec<T>| if rows.is_empty() { &[] } else { LISTS.list(rows) })
 }
 
 /// The units of a family, each by reference.
-pub fn units<'de, D>(deserializer: D) -> Result<&'static [&'static Unit], D::Error>
+pub fn units<'de, 'c, D>(deserializer: D) -> Result<&'c [&'c Unit<'c>], D::Error>
 where
-    'de: 'static,
+    'de: 'c,
     D: Deserializer<'de>,
 {
-    let units: &'static [Unit] = list(deserializer)?;
-    Ok(units.iter().collect::<Vec<_>>().leak())
+    let units: &'c [Unit<'c>] = list(deserializer)?;
+    Ok(LISTS.list(units))
 }
 
 /// How a bit range is written.

@@ -7,16 +7,16 @@ use crate::{DecodeRow, embedded};
 
 /// What hardware feeds to counters.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Signal {
+pub struct Signal<'c> {
     /// Name; the implicit signal of an event has the event's name.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Pulses or level.
     pub kind: SignalKind,
     /// Attributes that each pulse or level change carries, packed from bit 0 up.
     #[serde(deserialize_with = "embedded::list")]
-    pub attributes: &'static [Attribute],
+    pub attributes: &'c [Attribute<'c>],
     /// What it is.
-    pub description: &'static str,
+    pub description: &'c str,
 }
 
 /// How a signal behaves in time.
@@ -31,9 +31,9 @@ pub enum SignalKind {
 
 /// A named property of a signal's pulses.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Attribute {
+pub struct Attribute<'c> {
     /// Name.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Bits in the packed tag.
     #[serde(with = "embedded::Bits")]
     pub bits: BitRange,
@@ -57,9 +57,9 @@ pub enum Measure {
 
 /// An event and how it is selected.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Event {
+pub struct Event<'c> {
     /// Name in the guide, without unit prefix.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Event select.
     pub code: u16,
     /// Value of the control register that selects the event without subevent: no enable, threshold, edge or invert bits.
@@ -69,15 +69,15 @@ pub struct Event {
     /// Largest increment in one cycle, where the guide says.
     pub max_increment: Option<u16>,
     /// What it counts.
-    pub description: &'static str,
+    pub description: &'c str,
     /// Section or table.
-    pub source: &'static str,
+    pub source: &'c str,
     /// Things a user must know.
     #[serde(deserialize_with = "embedded::list")]
-    pub caveats: &'static [&'static str],
+    pub caveats: &'c [&'c str],
     /// Filter fields that apply to the event.
     #[serde(deserialize_with = "embedded::list")]
-    pub filters: &'static [FilterUse],
+    pub filters: &'c [FilterUse<'c>],
     /// Index into [`crate::Unit::field_sets`] of the fields that the event lays over the control register.
     pub field_set: Option<u8>,
     /// Index into [`crate::Unit::signals`]; none for [`Measure::Clock`] and [`Measure::Counter0`].
@@ -86,23 +86,23 @@ pub struct Event {
     pub measure: Measure,
     /// How umask and filters choose among the signal's pulses.
     #[serde(deserialize_with = "embedded::list")]
-    pub decode: &'static [DecodeRow],
+    pub decode: &'c [DecodeRow<'c>],
     /// Subevents; empty if the event has none.
     #[serde(deserialize_with = "embedded::list")]
-    pub subevents: &'static [Subevent],
+    pub subevents: &'c [Subevent<'c>],
     /// True if it counts by itself, beside its subevents, with none of their bits.
     pub is_whole: bool,
     /// Category in the guide.
-    pub category: &'static str,
+    pub category: &'c str,
     /// True if a later document than the guide added it.
     pub later: bool,
 }
 
 /// A subevent of an event.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Subevent {
+pub struct Subevent<'c> {
     /// Name, without the event's.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Unit mask, bits 15:8 of the control register.
     pub umask: Option<u8>,
     /// Value of the control register that selects it; see [`Event::config`].
@@ -112,24 +112,24 @@ pub struct Subevent {
     /// Largest increment in one cycle.
     pub max_increment: Option<u16>,
     /// What it counts.
-    pub description: &'static str,
+    pub description: &'c str,
     /// Section or table, where it differs from the event's.
-    pub source: &'static str,
+    pub source: &'c str,
     /// Things a user must know.
     #[serde(deserialize_with = "embedded::list")]
-    pub caveats: &'static [&'static str],
+    pub caveats: &'c [&'c str],
     /// Filter fields that apply.
     #[serde(deserialize_with = "embedded::list")]
-    pub filters: &'static [FilterUse],
+    pub filters: &'c [FilterUse<'c>],
     /// True if a later document than the guide added it.
     pub later: bool,
 }
 
 /// A filter field that an event can use.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct FilterUse {
+pub struct FilterUse<'c> {
     /// Field name, found in a filter register, in the control register or in the event's field set.
-    pub field: &'static str,
+    pub field: &'c str,
     /// What happens if the user does not set it.
     pub need: FilterNeed,
 }

@@ -3,53 +3,59 @@
 use pericore_registers::BitRange;
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuModel, Document, embedded};
+use crate::{CpuModel, Document, MetricView, embedded};
 
 /// A family's PMUs and events, as Intel's event files and the kernel's driver have them.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct KernelFamily {
+pub struct KernelFamily<'c> {
     /// Command-line name, for example `ice-lake`; that of a family with registers, where it is one.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Intel's short code, for example `icx`.
-    pub code: &'static str,
+    pub code: &'c str,
     /// Other accepted names.
     #[serde(deserialize_with = "embedded::list")]
-    pub aliases: &'static [&'static str],
+    pub aliases: &'c [&'c str],
     /// Product name; empty for a family with registers, which has its own.
-    pub title: &'static str,
+    pub title: &'c str,
     /// What the headers of Intel's files call it.
-    pub header: &'static str,
+    pub header: &'c str,
     /// Intel's files that the events come from: names, and versions with dates.
     #[serde(deserialize_with = "embedded::list")]
-    pub documents: &'static [Document],
+    pub documents: &'c [Document<'c>],
     /// CPUID identities; none for a family with registers, which has its own.
     #[serde(deserialize_with = "embedded::list")]
-    pub cpus: &'static [KernelCpu],
+    pub cpus: &'c [KernelCpu],
     /// Metrics that are counted if nothing is named.
     #[serde(deserialize_with = "embedded::list")]
-    pub default_metrics: &'static [&'static str],
+    pub default_metrics: &'c [&'c str],
     /// Metrics.
     #[serde(deserialize_with = "embedded::list")]
-    pub metrics: &'static [KernelMetric],
+    pub metrics: &'c [KernelMetric<'c>],
+    /// Metrics that are read together, as far as the family has them.
+    #[serde(deserialize_with = "embedded::list")]
+    pub views: &'c [MetricView<'c>],
     /// Where the metrics come from.
-    pub metrics_source: &'static str,
+    pub metrics_source: &'c str,
     /// Units.
     #[serde(deserialize_with = "embedded::list")]
-    pub units: &'static [KernelUnit],
+    pub units: &'c [KernelUnit<'c>],
 }
 
 /// A metric, as Intel's files have it.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct KernelMetric {
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct KernelMetric<'c> {
     /// Name.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Unit of measure, in Intel's words.
-    pub unit_of_measure: &'static str,
+    pub unit_of_measure: &'c str,
     /// Formula over letters.
-    pub formula: &'static str,
-    /// Letters, and the event or constant that each stands for.
+    pub formula: &'c str,
+    /// Letters, and the event that each stands for.
     #[serde(deserialize_with = "embedded::list")]
-    pub symbols: &'static [(&'static str, &'static str)],
+    pub events: &'c [(&'c str, &'c str)],
+    /// Letters, and the constant that each stands for.
+    #[serde(deserialize_with = "embedded::list")]
+    pub constants: &'c [(&'c str, &'c str)],
 }
 
 /// A CPUID identity. Two families differ in the stepping alone.
@@ -63,42 +69,42 @@ pub struct KernelCpu {
 
 /// A kind of unit.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct KernelUnit {
+pub struct KernelUnit<'c> {
     /// Command-line name, for example `cha`.
-    pub name: &'static str,
+    pub name: &'c str,
     /// What it is.
-    pub title: &'static str,
+    pub title: &'c str,
     /// Name in Intel's event files, for example `UPI LL`.
-    pub intel_unit: &'static str,
+    pub intel_unit: &'c str,
     /// How the names of its events begin in Intel's files.
-    pub prefix: &'static str,
+    pub prefix: &'c str,
     /// Names that drivers have for its PMU, without an instance's number, the newest first; empty if none has one.
     #[serde(deserialize_with = "embedded::list")]
-    pub pmus: &'static [&'static str],
+    pub pmus: &'c [&'c str],
     /// Events that drivers have names for, and the terms that these stand for: `event=0x04,umask=0x03`.
     #[serde(deserialize_with = "embedded::list")]
-    pub aliases: &'static [(&'static str, &'static str)],
+    pub aliases: &'c [(&'c str, &'c str)],
     /// Where the unit's control register has the code (`event`) and the umask, each with its extension.
     #[serde(deserialize_with = "embedded::list")]
-    pub control: &'static [PmuField],
+    pub control: &'c [PmuField<'c>],
     /// Fields of `perf_event_attr`.
     #[serde(deserialize_with = "embedded::list")]
-    pub fields: &'static [PmuField],
+    pub fields: &'c [PmuField<'c>],
     /// Events, by name.
     #[serde(deserialize_with = "embedded::list")]
-    pub events: &'static [PmuEvent],
+    pub events: &'c [PmuEvent<'c>],
 }
 
 /// A field of `perf_event_attr`, as a PMU's `format` folder has it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PmuField {
+pub struct PmuField<'c> {
     /// Name, for example `umask`.
-    pub name: &'static str,
+    pub name: &'c str,
     /// In which word.
     pub word: AttributeWord,
     /// Its bits, from the value's lowest on.
     #[serde(deserialize_with = "embedded::list")]
-    pub bits: &'static [FieldBits],
+    pub bits: &'c [FieldBits],
 }
 
 /// Neighbouring bits of a [`PmuField`].
@@ -119,8 +125,8 @@ pub enum AttributeWord {
 
 /// Events with the same name up to the dot.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(bound(deserialize = "'de: 'static"))]
-pub struct PmuEvent {
+#[serde(bound(deserialize = "'de: 'c"))]
+pub struct PmuEvent<'c> {
     /// Index of the name without the unit's prefix.
     pub name: u32,
     /// False if the name in Intel's files does not begin with the unit's prefix.
@@ -129,12 +135,13 @@ pub struct PmuEvent {
     pub code: u16,
     /// Events, by what follows the dot.
     #[serde(deserialize_with = "embedded::list")]
-    pub rows: &'static [PmuRow],
+    pub rows: &'c [PmuRow<'c>],
 }
 
 /// An event.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PmuRow {
+#[serde(bound(deserialize = "'de: 'c"))]
+pub struct PmuRow<'c> {
     /// Index of what follows the dot.
     pub subevent: Option<u32>,
     /// Umask, its extension from bit 8 on.
@@ -147,6 +154,9 @@ pub struct PmuRow {
     pub filter_value: u32,
     /// Filters that it takes, by index, separated by commas.
     pub filters: Option<u32>,
+    /// Further fields of the PMU that it sets.
+    #[serde(deserialize_with = "embedded::list")]
+    pub settings: &'c [(&'c str, u64)],
     /// Counters that can take it, as a bit mask; none if it has one of its own, fixed or free-running.
     pub counters: u16,
     /// True if Intel advises against it.
@@ -155,7 +165,7 @@ pub struct PmuRow {
     pub offered: bool,
 }
 
-impl PmuField {
+impl<'c> PmuField<'c> {
     /// The bits of its word that are its.
     pub fn mask(&self) -> u64 {
         self.bits.iter().fold(0, |mask, range| mask | range.0.mask())
@@ -182,32 +192,36 @@ impl PmuField {
     }
 
     /// A filter's name as families with registers have it.
-    pub fn filter_name(&self) -> &'static str {
+    pub fn filter_name(&self) -> &'c str {
         self.name.strip_prefix("filter_").unwrap_or(self.name)
     }
 }
 
-impl KernelUnit {
+impl<'c> KernelUnit<'c> {
     /// The value of the control register that selects an event, with the bits where the hardware has them.
-    pub fn control(&self, event: &PmuEvent, row: &PmuRow) -> u64 {
-        let placed = |fields: &[PmuField], name: &str, value: u64| {
+    pub fn control(&self, event: &PmuEvent<'c>, row: &PmuRow<'c>) -> u64 {
+        let placed = |fields: &[PmuField<'c>], name: &str, value: u64| {
             fields.iter().find(|field| field.name == name).map_or(0, |field| field.word(value))
         };
         let select = placed(self.control, "event", event.code.into()) | placed(self.control, "umask", row.umask);
         let masks = [("ch_mask", u64::from(row.ports)), ("fc_mask", u64::from(row.flow_classes))];
-        masks.into_iter().fold(select, |control, (name, value)| control | placed(self.fields, name, value))
+        let is_control = |name: &str| self.fields.iter().any(|f| f.name == name && f.word == AttributeWord::Config);
+        let settings = row.settings.iter().copied().filter(|(name, _)| is_control(name));
+        masks.into_iter().chain(settings).fold(select, |all, (name, value)| all | placed(self.fields, name, value))
     }
 
-    /// The filters that a row is meant with: its value lies in the upper half of `config1`.
-    pub fn filters(&self, row: &PmuRow) -> Vec<(&'static str, u64)> {
+    /// The filters that a row is meant with: its filter value lies in the upper half of `config1`, others have names.
+    pub fn filters(&self, row: &PmuRow<'c>) -> Vec<(&'c str, u64)> {
         let word = u64::from(row.filter_value) << 32;
         let filters = self.fields.iter().filter(|field| field.word == AttributeWord::Config1);
         let set = filters.filter(|field| field.mask() & word != 0);
-        set.map(|field| (field.filter_name(), field.value(word))).collect()
+        let of_value = set.map(|field| (field.filter_name(), field.value(word)));
+        let of_name = row.settings.iter().filter_map(|&(name, value)| Some((self.filter(name)?.filter_name(), value)));
+        of_value.chain(of_name).collect()
     }
 
     /// The driver's field for a filter: it may put `filter_` in front of the name.
-    pub fn filter(&self, name: &str) -> Option<&'static PmuField> {
+    pub fn filter(&self, name: &str) -> Option<&'c PmuField<'c>> {
         let filters = self.fields.iter().filter(|field| field.word != AttributeWord::Config);
         filters.into_iter().find(|field| field.name == name || field.filter_name() == name)
     }

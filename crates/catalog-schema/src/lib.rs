@@ -1,14 +1,18 @@
 //! The shape of the catalogue: what its compiler writes and `pericore-catalog` reads.
 //!
-//! The compiler packs a family's rows into bytes ([`pack`]), which are embedded in the binary; [`unpack`] reads them when the
-//! family is first asked for. Rows are `'static`: their texts are borrowed from the embedded bytes.
+//! Rows refer to each other and to texts, for as long as all of them are there (`'c`): those of a user's files lie in
+//! an [`Arena`], and go with it. The compiler packs a family's rows into bytes ([`pack`]), which are embedded in the
+//! binary; [`unpack`] reads them when the family is first asked for. Those are `'static`: their texts are borrowed
+//! from the bytes.
 
+mod arena;
 mod core_msr;
 mod decode;
 mod deviation;
 mod embedded;
 mod event;
 mod family;
+mod id;
 mod kernel;
 mod lookup;
 mod metric;
@@ -17,11 +21,13 @@ mod processor;
 mod topology;
 mod unit;
 
+pub use arena::Arena;
 pub use core_msr::{CoreMsr, CounterControl, FIRST_FIXED, MsrKind, MsrScope};
 pub use decode::{DecodeRole, DecodeRow, Operand, Relation, Selector, Term};
 pub use deviation::{Choice, Deviation, Judgements};
 pub use event::{Attribute, Event, FilterNeed, FilterUse, Measure, Signal, SignalKind, Subevent};
 pub use family::{ClockDomain, Document, Family, MetricView, NamedValue, SummaryFigure, ValueSet};
+pub use id::{FieldId, Numbering, RegisterId, UnitId};
 pub use kernel::{
     AttributeWord, FieldBits, KernelCpu, KernelFamily, KernelMetric, KernelUnit, PmuEvent, PmuField, PmuRow,
 };
@@ -42,10 +48,11 @@ pub fn pack<T: Serialize>(rows: &T) -> Result<Vec<u8>, Error> {
     postcard::to_allocvec(rows)
 }
 
-/// The rows that [`pack`] wrote. Their lists are allocated for the life of the process: unpack each family once.
+/// The rows that [`pack`] wrote: texts are borrowed from the bytes, and lists stay for the life of the process, so
+/// unpack what is embedded, and each family once.
 ///
 /// # Errors
 /// Bytes that this version's [`pack`] did not write.
-pub fn unpack<T: Deserialize<'static>>(bytes: &'static [u8]) -> Result<T, Error> {
+pub fn unpack<'c, T: Deserialize<'c>>(bytes: &'c [u8]) -> Result<T, Error> {
     postcard::from_bytes(bytes)
 }

@@ -2,9 +2,9 @@
 
 use crate::{Event, Family, Field, FieldAccess, Identity, NamedValue, OnePer, Register, Role, Signal, Subevent, Unit};
 
-impl Family {
+impl<'c> Family<'c> {
     /// A unit by name, in any case.
-    pub fn unit(&self, name: &str) -> Option<&'static Unit> {
+    pub fn unit(&self, name: &str) -> Option<&'c Unit<'c>> {
         self.units.iter().copied().find(|unit| unit.name.eq_ignore_ascii_case(name))
     }
 
@@ -14,13 +14,13 @@ impl Family {
     }
 
     /// The register that holds something of the socket, and its unit.
-    pub fn identity(&self, identity: Identity) -> Option<(&'static Unit, &'static Register)> {
-        let of_unit = |unit: &&'static Unit| Some((*unit, unit.identity(identity)?));
+    pub fn identity(&self, identity: Identity) -> Option<(&'c Unit<'c>, &'c Register<'c>)> {
+        let of_unit = |unit: &&'c Unit| Some((*unit, unit.identity(identity)?));
         self.units.iter().find_map(of_unit)
     }
 
     /// The unit with an instance for each LLC slice, or for each link.
-    pub fn unit_per(&self, one_per: OnePer) -> Option<&'static Unit> {
+    pub fn unit_per(&self, one_per: OnePer) -> Option<&'c Unit<'c>> {
         self.units.iter().copied().find(|unit| unit.one_per == Some(one_per))
     }
 
@@ -31,58 +31,58 @@ impl Family {
     }
 }
 
-impl Unit {
+impl<'c> Unit<'c> {
     /// An event by name, in any case.
-    pub fn event(&self, name: &str) -> Option<&'static Event> {
+    pub fn event(&self, name: &str) -> Option<&'c Event<'c>> {
         self.events.iter().find(|event| event.name.eq_ignore_ascii_case(name))
     }
 
     /// The registers of a role, in catalogue order.
-    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &'static Register> {
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &'c Register<'c>> {
         self.registers.iter().filter(move |register| register.role == role)
     }
 
     /// The register of a role, where the unit has one.
-    pub fn register(&self, role: Role) -> Option<&'static Register> {
+    pub fn register(&self, role: Role) -> Option<&'c Register<'c>> {
         self.with_role(role).next()
     }
 
     /// The register that holds something of the socket.
-    pub fn identity(&self, identity: Identity) -> Option<&'static Register> {
+    pub fn identity(&self, identity: Identity) -> Option<&'c Register<'c>> {
         self.registers.iter().find(|register| register.identity == Some(identity))
     }
 
     /// A register by name.
-    pub fn register_named(&self, name: &str) -> Option<&'static Register> {
+    pub fn register_named(&self, name: &str) -> Option<&'c Register<'c>> {
         self.registers.iter().find(|register| register.name.eq_ignore_ascii_case(name))
     }
 
     /// In how many places of a socket a register is: in fewer than there are instances where neighbours share it.
-    pub fn places(&self, register: &Register) -> u16 {
+    pub fn places(&self, register: &Register<'c>) -> u16 {
         let placement = self.placements.get(usize::from(register.placement));
         placement.map_or(0, |placement| u16::try_from(placement.instances.len()).unwrap_or(u16::MAX))
     }
 
     /// A field of one of the unit's filter registers, with the register.
-    pub fn filter_field(&self, name: &str) -> Option<(&'static Register, &'static Field)> {
+    pub fn filter_field(&self, name: &str) -> Option<(&'c Register<'c>, &'c Field<'c>)> {
         self.with_role(Role::Filter).find_map(|register| Some((register, register.field(name)?)))
     }
 
     /// The signal behind an event, where it has one.
-    pub fn signal_of(&self, event: &Event) -> Option<&'static Signal> {
+    pub fn signal_of(&self, event: &Event<'c>) -> Option<&'c Signal<'c>> {
         event.signal.map(|index| &self.signals[usize::from(index)])
     }
 }
 
-impl Register {
+impl<'c> Register<'c> {
     /// The lowest field that is not reserved: the value of an identity register.
-    pub fn lowest_field(&self) -> Option<&'static Field> {
+    pub fn lowest_field(&self) -> Option<&'c Field<'c>> {
         // Fields stand from the highest bit down.
         self.fields.iter().rfind(|field| field.access != FieldAccess::Reserved)
     }
 
     /// A field by name; not for reserved fields.
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'c Field<'c>> {
         self.fields.iter().find(|field| field.name == name)
     }
 
@@ -116,16 +116,21 @@ impl Register {
     }
 }
 
-impl Field {
+impl<'c> Field<'c> {
+    /// True if it says something: it is neither reserved nor ignored.
+    pub const fn is_meaningful(&self) -> bool {
+        !matches!(self.access, FieldAccess::Reserved | FieldAccess::Ignored)
+    }
+
     /// A named value, in any case.
-    pub fn named(&self, name: &str) -> Option<&'static NamedValue> {
+    pub fn named(&self, name: &str) -> Option<&'c NamedValue<'c>> {
         self.values.iter().find(|value| value.name.eq_ignore_ascii_case(name))
     }
 }
 
-impl Event {
+impl<'c> Event<'c> {
     /// A subevent by name, in any case.
-    pub fn subevent(&self, name: &str) -> Option<&'static Subevent> {
+    pub fn subevent(&self, name: &str) -> Option<&'c Subevent<'c>> {
         self.subevents.iter().find(|subevent| subevent.name.eq_ignore_ascii_case(name))
     }
 }

@@ -6,29 +6,29 @@ use crate::embedded;
 
 /// A derived metric.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Metric {
+pub struct Metric<'c> {
     /// Name.
-    pub name: &'static str,
+    pub name: &'c str,
     /// Expression in the metric language.
-    pub expression: &'static str,
+    pub expression: &'c str,
     /// What the guide prints, where it differs.
     #[serde(borrow)]
-    pub printed: Option<&'static str>,
+    pub printed: Option<&'c str>,
     /// Unit of measure of the result.
-    pub unit_of_measure: &'static str,
+    pub unit_of_measure: &'c str,
     /// Whether it adds up.
     pub quantity: Quantity,
     /// At which side of a way it counts bytes that are counted at another, too.
     pub side: Option<Side>,
     /// What it says.
-    pub description: &'static str,
+    pub description: &'c str,
     /// Section or table.
-    pub source: &'static str,
+    pub source: &'c str,
     /// Things a user must know.
     #[serde(deserialize_with = "embedded::list")]
-    pub caveats: &'static [&'static str],
+    pub caveats: &'c [&'c str],
     /// From where on it says that something limits the machine, if it can say so.
-    pub limit: Option<Limit>,
+    pub limit: Option<Limit<'c>>,
 }
 
 /// Whether a quantity adds up over instances, sockets and machines.
@@ -94,17 +94,17 @@ impl Side {
 
 /// From where on a share says that something limits the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limit {
+pub struct Limit<'c> {
     /// Per cent, 1 to 99.
     pub above: u8,
     /// What it means to be above.
-    pub means: &'static str,
+    pub means: &'c str,
     /// Metrics to look at then, as `unit/METRIC`.
     #[serde(deserialize_with = "embedded::list")]
-    pub see: &'static [&'static str],
+    pub see: &'c [&'c str],
 }
 
-impl Limit {
+impl<'c> Limit<'c> {
     /// True if a share, 1 for all, is above.
     pub fn is_reached(&self, share: f64) -> bool {
         share * 100.0 > f64::from(self.above)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A PCI function's identity, as its configuration header has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PciFunction {
+pub struct PciFunction<'c> {
     /// Device number, 0 to 31.
     pub device: u8,
     /// Function number, 0 to 7.
@@ -16,12 +16,12 @@ pub struct PciFunction {
     /// Revision.
     pub revision: u8,
     /// What it is there for.
-    pub description: &'static str,
+    pub description: &'c str,
     /// Document.
-    pub source: &'static str,
+    pub source: &'c str,
 }
 
-impl PciFunction {
+impl<'c> PciFunction<'c> {
     /// A dword of the header, without base addresses and capabilities: identity, class, header type of one of several
     /// functions, subsystem vendor; 0 elsewhere.
     pub fn header(&self, offset: u16) -> u32 {

@@ -6,26 +6,26 @@ use crate::{CoreMsr, embedded};
 
 /// One part of a family, as CPUID describes it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct ProcessorPart {
+pub struct ProcessorPart<'c> {
     /// Display family and model.
     pub model: CpuModel,
     /// Stepping, 0 to 15.
     pub stepping: u8,
     /// Brand string, at most 47 characters.
-    pub brand: &'static str,
+    pub brand: &'c str,
     /// Nominal frequency, in MHz.
     pub nominal_mhz: u32,
     /// Document that the values are from.
-    pub source: &'static str,
+    pub source: &'c str,
     /// Leaves that are the same on every logical CPU; the others describe topology, caches and brand.
     #[serde(deserialize_with = "embedded::list")]
-    pub leaves: &'static [CpuidLeaf],
+    pub leaves: &'c [CpuidLeaf],
     /// Caches, in the order of leaf 4.
     #[serde(deserialize_with = "embedded::list")]
-    pub caches: &'static [CacheGeometry],
+    pub caches: &'c [CacheGeometry],
     /// MSRs outside the PMON, by address.
     #[serde(deserialize_with = "embedded::list")]
-    pub core_msrs: &'static [CoreMsr],
+    pub core_msrs: &'c [CoreMsr<'c>],
 }
 
 /// A CPUID family and model.
@@ -75,7 +75,7 @@ pub enum CacheKind {
     Unified,
 }
 
-impl ProcessorPart {
+impl<'c> ProcessorPart<'c> {
     /// CPUID leaf 1 EAX: stepping, model and family (SDM volume 2, CPUID, "Version Information").
     pub fn signature(&self) -> u32 {
         let CpuModel { family, model } = self.model;
@@ -86,13 +86,13 @@ impl ProcessorPart {
     }
 
     /// The MSR of that address outside the PMON, if the part has it.
-    pub fn core_msr(&self, address: u32) -> Option<&'static CoreMsr> {
+    pub fn core_msr(&self, address: u32) -> Option<&'c CoreMsr<'c>> {
         let index = self.core_msrs.binary_search_by_key(&address, |row| row.address).ok()?;
         Some(&self.core_msrs[index])
     }
 
     /// The constant row of a leaf, if it has one.
-    pub fn leaf(&self, leaf: u32, subleaf: u32) -> Option<&'static CpuidLeaf> {
+    pub fn leaf(&self, leaf: u32, subleaf: u32) -> Option<&'c CpuidLeaf> {
         self.leaves.iter().find(|row| row.leaf == leaf && row.subleaf.is_none_or(|own| own == subleaf))
     }
 }

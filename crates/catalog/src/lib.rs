@@ -1,7 +1,7 @@
 //! The catalogue: what is known of each family's uncore, compiled into the binary.
 //!
 //! The data stands in `catalog/` as text; the build validates it and packs the rows of each family. A family is unpacked when it
-//! is first asked for ([`family`]), so that a command pays for the families that it needs. [`model`] is the shape of the rows and
+//! is first asked for ([`family`]), so that a command pays for the families that it needs. [`rows`] is the shape of the rows and
 //! finds them by name, [`search`] by words; [`decode`] and [`encode`] turn register values into words and back; [`event_file`] adds
 //! Intel's public event files at run time, [`own`] users' own folders of data.
 //! [`kernel`] has what Linux's driver offers.
@@ -26,12 +26,14 @@ pub mod decode;
 pub mod encode;
 pub mod event_file;
 pub mod kernel;
+pub mod model;
 pub mod own;
 pub mod search;
 
 mod shipped;
 
 pub use model::*;
-pub use pericore_catalog_schema as model;
+pub use pericore_catalog_schema as rows;
 pub use pericore_registers::{AddressSpace, BitRange};
+pub use rows::Arena;
 pub use shipped::{Shipped, choices, deviations, families, family, shipped};

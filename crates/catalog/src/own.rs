@@ -4,10 +4,12 @@
 //! (`families/mine.toml`). Its files are read and checked by the compiler of the shipped ones. Only families that
 //! it touches are compiled; the others stay as they were packed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pericore_catalog_compiler::{Diagnostics, Files, compile_own, lower};
 
+use crate::model::lasting;
+use crate::rows::{Arena, Family};
 use crate::shipped::{Shipped, in_the_binary, know, sources};
 
 /// Why users' own data cannot be used.
@@ -24,39 +26,36 @@ pub enum OwnError {
     TooLate,
 }
 
-/// Adds what folders have to the families that [`crate::shipped()`] gives. Call it once, before any other function of
-/// this crate. Files and folders have to belong to `user` (a user ID) or root, and nobody else may write them: they
-/// decide which registers are written.
+/// Adds what folders have to the families that [`crate::shipped()`] gives, for as long as the process lives. Call it
+/// once, before any other function of this crate. Files and folders have to belong to `user` (a user ID) or root, and
+/// nobody else may write them: they decide which registers are written.
 ///
 /// # Errors
 /// [`OwnError`]; the shipped families stay as they are.
 pub fn load(folders: &[PathBuf], user: u32) -> Result<(), OwnError> {
-    if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
-        return Err(OwnError::NoFolder(missing.clone()));
-    }
     if folders.is_empty() {
         return Ok(());
     }
-    let own = compile(folders.iter().map(PathBuf::as_path), user)?;
-    let untouched = in_the_binary().iter().filter(|shipped| !own.iter().any(|own| own.name == shipped.name));
-    let mut families: Vec<&'static Shipped> = untouched.collect();
-    families.extend(own);
-    families.sort_by_key(|family| family.name);
-    know(families).then_some(()).ok_or(OwnError::TooLate)
+    let own = compile(lasting(), folders, user)?;
+    know(own.into_iter().map(|family| Shipped::compiled(lasting(), family)).collect()).ok_or(OwnError::TooLate)
 }
 
-/// The families that folders touch, with what these add.
-fn compile<'a>(folders: impl Iterator<Item = &'a Path>, user: u32) -> Result<Vec<&'static Shipped>, OwnError> {
+/// The families that folders touch, with what these add. The rows lie in the arena, and go with it.
+///
+/// # Errors
+/// As [`load`].
+pub fn compile<'c>(to: &'c Arena, folders: &[PathBuf], user: u32) -> Result<Vec<Family<'c>>, OwnError> {
+    if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
+        return Err(OwnError::NoFolder(missing.clone()));
+    }
     let mut diagnostics = Diagnostics::default();
     let mut files = Files::shipped(sources());
-    folders.for_each(|folder| files.lay_over(folder, user, &mut diagnostics));
+    folders.iter().for_each(|folder| files.lay_over(folder, user, &mut diagnostics));
     let touched = |block: &&&str| files.has_own(&format!("blocks/{block}/"));
     let extended = in_the_binary().iter().filter(|shipped| shipped.blocks.iter().any(|block| touched(&block)));
     let extended: Vec<&str> = extended.map(|shipped| shipped.name).collect();
     let taken = in_the_binary().iter().flat_map(|shipped| std::iter::once(&shipped.name).chain(shipped.aliases));
     let taken: Vec<&str> = taken.copied().collect();
     let catalogue = compile_own(&files, &extended, &taken, diagnostics).map_err(OwnError::Defects)?;
-    // They live as long as the process, as the shipped ones do.
-    let compiled = |family| &*Box::leak(Box::new(Shipped::compiled(lower::family(family))));
-    Ok(catalogue.families.iter().map(compiled).collect())
+    Ok(catalogue.families.iter().map(|family| lower::family(to, family)).collect())
 }

@@ -3,11 +3,15 @@
 use std::sync::OnceLock;
 
 use crate::model::{Choice, Deviation, Family, Judgements, unpack};
+use crate::rows::Arena;
 
 include!(concat!(env!("OUT_DIR"), "/families.rs"));
 
 /// All families: set once, by what asks first or by [`crate::own::load`].
 static KNOWN: OnceLock<Vec<&'static Shipped>> = OnceLock::new();
+
+/// Families that users' folders have touched: set before, if at all.
+static OWN: OnceLock<Vec<Shipped>> = OnceLock::new();
 
 /// A family: what tells it from others, and its rows, which are unpacked when they are first asked for.
 #[derive(Debug)]
@@ -36,12 +40,11 @@ impl Shipped {
     }
 
     /// A family that was compiled at run time.
-    pub(crate) fn compiled(family: Family) -> Self {
-        let cpus: Vec<(u16, u16)> = family.cpus.iter().map(|cpu| (cpu.family, cpu.model)).collect();
+    pub(crate) fn compiled(to: &'static Arena, family: Family) -> Self {
         Self {
             name: family.name,
             aliases: family.aliases,
-            cpus: cpus.leak(),
+            cpus: to.list(family.cpus.iter().map(|cpu| (cpu.family, cpu.model))),
             blocks: &[],
             packed: &[],
             unpacked: OnceLock::from(family),
@@ -74,9 +77,17 @@ pub(crate) fn sources() -> Vec<(&'static str, &'static str)> {
     unpack(SOURCES).expect("the build has packed them with the same schema")
 }
 
-/// Makes these the known families, in place of those in the binary; false if somebody has asked for families before.
-pub(crate) fn know(families: Vec<&'static Shipped>) -> bool {
-    KNOWN.set(families).is_ok()
+/// Makes these known, in place of those in the binary of the same names; nothing if families were in use before.
+pub(crate) fn know(own: Vec<Shipped>) -> Option<()> {
+    if KNOWN.get().is_some() {
+        return None;
+    }
+    OWN.set(own).ok()?;
+    let own = OWN.get()?;
+    let untouched = in_the_binary().iter().filter(|shipped| !own.iter().any(|own| own.name == shipped.name));
+    let mut families: Vec<&'static Shipped> = untouched.chain(own).collect();
+    families.sort_by_key(|family| family.name);
+    KNOWN.set(families).ok()
 }
 
 /// All families; unpacks each when its turn comes.

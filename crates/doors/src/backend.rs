@@ -9,7 +9,7 @@ use crate::platform::Platform;
 
 /// What an access came to, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// The value read, or 0 for a write.
     pub outcome: Outcome<u64>,
     /// Virtual time since the machine's reset.
@@ -22,10 +22,38 @@ pub trait Backend: Send + Sync {
     fn platform(&self) -> &Platform;
 
     /// Carries out one access. MSR addresses name the machine's CPU, not the host's.
-    fn access(&self, operation: Operation) -> Answer;
+    fn access(&self, operation: Operation) -> Response;
 
-    /// What CPUID answers on a CPU of the machine: EAX, EBX, ECX, EDX.
+    /// The same for a thread of a tool, by the number that the system has for it.
+    fn access_by(&self, operation: Operation, _thread: u32) -> Response {
+        self.access(operation)
+    }
+
+    /// What CPUID gives on a CPU of the machine: EAX, EBX, ECX, EDX.
     fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4];
+}
+
+/// A machine as one thread of a tool reaches it.
+#[derive(Debug, Clone, Copy)]
+pub struct FromThread<'b, B> {
+    /// The machine.
+    pub backend: &'b B,
+    /// The thread's number.
+    pub thread: u32,
+}
+
+impl<B: Backend> Backend for FromThread<'_, B> {
+    fn platform(&self) -> &Platform {
+        self.backend.platform()
+    }
+
+    fn access(&self, operation: Operation) -> Response {
+        self.backend.access_by(operation, self.thread)
+    }
+
+    fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {
+        self.backend.cpuid(cpu, leaf, subleaf)
+    }
 }
 
 impl<B: Backend + ?Sized> Backend for Arc<B> {
@@ -33,8 +61,12 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
         (**self).platform()
     }
 
-    fn access(&self, operation: Operation) -> Answer {
+    fn access(&self, operation: Operation) -> Response {
         (**self).access(operation)
+    }
+
+    fn access_by(&self, operation: Operation, thread: u32) -> Response {
+        (**self).access_by(operation, thread)
     }
 
     fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {

@@ -12,7 +12,7 @@ use fuser::{
     Session, SessionACL, TimeOrNow, WriteFlags,
 };
 
-use crate::backend::Backend;
+use crate::backend::{Backend, FromThread};
 use crate::error::DoorsError;
 use crate::files::{self, Content, Node, Tree};
 
@@ -41,6 +41,11 @@ pub fn serve<B: Backend + 'static>(backend: B, tree: Tree, device: OwnedFd) -> R
 }
 
 impl<B> Doors<B> {
+    /// The machine as the thread reaches it that has made a request.
+    fn of(&self, request: &Request) -> FromThread<'_, B> {
+        FromThread { backend: &self.backend, thread: request.pid() }
+    }
+
     fn node(&self, number: INodeNo) -> Option<&Node> {
         self.tree.node(number.0)
     }
@@ -133,7 +138,7 @@ impl<B: Backend + 'static> Filesystem for Doors<B> {
 
     fn read(
         &self,
-        _: &Request,
+        request: &Request,
         number: INodeNo,
         _: FileHandle,
         offset: u64,
@@ -143,7 +148,7 @@ impl<B: Backend + 'static> Filesystem for Doors<B> {
         reply: ReplyData,
     ) {
         let Some(node) = self.node(number) else { return reply.error(Errno::ENOENT) };
-        match files::read(&self.backend, &node.content, offset, size as usize) {
+        match files::read(&self.of(request), &node.content, offset, size as usize) {
             Ok(data) => reply.data(&data),
             Err(errno) => reply.error(Errno::from_i32(errno)),
         }
@@ -151,7 +156,7 @@ impl<B: Backend + 'static> Filesystem for Doors<B> {
 
     fn write(
         &self,
-        _: &Request,
+        request: &Request,
         number: INodeNo,
         _: FileHandle,
         offset: u64,
@@ -162,7 +167,7 @@ impl<B: Backend + 'static> Filesystem for Doors<B> {
         reply: ReplyWrite,
     ) {
         let Some(node) = self.node(number) else { return reply.error(Errno::ENOENT) };
-        match files::write(&self.backend, &node.content, offset, data) {
+        match files::write(&self.of(request), &node.content, offset, data) {
             Ok(written) => reply.written(written as u32),
             Err(errno) => reply.error(Errno::from_i32(errno)),
         }

@@ -22,7 +22,7 @@ mod rates;
 mod run;
 mod stubs;
 
-pub use backend::{Answer, Backend};
+pub use backend::{Backend, Response};
 pub use error::{DoorsError, program_remedy};
 pub use machine_run::{LiveMachine, LiveMachineError, endless, run_machine};
 pub use namespace::{Command, Outcome};

@@ -8,13 +8,13 @@ use pericore_machine::signal::Tick;
 use pericore_machine::steady::Replay;
 use pericore_registers::{AccessError, Address, Bdf, Operation, RegisterSpace, Width};
 
-use crate::backend::{Answer, Backend};
+use crate::backend::{Backend, Response};
 use crate::clock;
 use crate::error::DoorsError;
 use crate::platform::{Function, Platform, place_cpus};
 use crate::stubs;
 
-/// An access happens when its answer is ready, as far as a client can tell: it asks for the time before and after. To
+/// An access happens when its response is ready, as far as a client can tell: it asks for the time before and after. To
 /// bring the traffic up to an access may take the host longer than that, so it is brought up again to the time that it
 /// is then; the second time there is far less to do.
 const PROMPT: Duration = Duration::from_micros(20);
@@ -107,7 +107,7 @@ impl<T: Traffic> Backend for Paced<T> {
         &self.platform
     }
 
-    fn access(&self, operation: Operation) -> Answer {
+    fn access(&self, operation: Operation) -> Response {
         let mut live = self.live();
         let Live { chassis, traffic } = &mut *live;
         // Read under the lock, so that time goes forward.
@@ -127,7 +127,7 @@ impl<T: Traffic> Backend for Paced<T> {
             Operation::Write { .. } => None,
         };
         let outcome = of_stub.map_or_else(|| chassis.carry_out(operation), Ok);
-        Answer { outcome, at }
+        Response { outcome, at }
     }
 
     fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {
@@ -144,7 +144,7 @@ fn stub(shape: &Shape, address: Address, width: Width) -> Option<u64> {
     Some((low | high) & width.mask())
 }
 
-/// All functions that answer on any bus of the machine.
+/// All functions that response on any bus of the machine.
 fn find_functions(chassis: &mut Chassis) -> Vec<Function> {
     let shape = chassis.shape().clone();
     let segments = chassis.pci_segments();
@@ -204,9 +204,9 @@ pub mod tests {
         let operation =
             Operation::Write { address: Address::Msr { cpu: 0, msr: 0xd04 }, width: Width::B8, value: 0x10100 };
         let before = paced.age();
-        let answer = paced.access(operation);
-        assert!(answer.outcome.is_ok() && answer.at >= before + costs, "{:?} after {before:?}", answer.at);
-        assert_eq!(paced.live().chassis.now(), paced.ticks(answer.at), "hardware and log tell the same time");
+        let response = paced.access(operation);
+        assert!(response.outcome.is_ok() && response.at >= before + costs, "{:?} after {before:?}", response.at);
+        assert_eq!(paced.live().chassis.now(), paced.ticks(response.at), "hardware and log tell the same time");
     }
     /// The U-Box of an E5-2600 is D11:F0 of the uncore bus, 8086:3CE0; its header reads the same by bytes and words.
     #[test]

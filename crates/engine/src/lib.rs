@@ -6,6 +6,7 @@
 mod agenda;
 pub mod clock;
 mod domains;
+pub mod host;
 mod parameter;
 mod pool;
 pub mod random;

@@ -68,7 +68,7 @@ pub trait SignalSink {
         true
     }
     /// False if that holds for all wires of an instance.
-    fn hears_any(&self, _instance: u16) -> bool {
+    fn observes_any(&self, _instance: u16) -> bool {
         true
     }
 }

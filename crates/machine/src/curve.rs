@@ -1,8 +1,8 @@
 //! Bandwidth-latency curves, as the Mess benchmark and the Memory Latency Checker measure them: the cores of a socket
 //! load memory at a set rate and share of reads, while one thread's dependent loads tell the latency.
 
-use crate::workload::{Kind, Scenario, Workload};
 use crate::{BuildError, Machine, MachineSpec, MemoryKind};
+use pericore_workload::{Kind, Scenario, Workload};
 
 /// The memory that is loaded, always from socket 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,6 @@ pub struct Curve<'a> {
     memory: Loaded,
     read: u8,
     cores: u16,
-    sockets: u16,
     footprint: u64,
     /// Lines that the caches hold.
     lines: u64,
@@ -113,7 +112,7 @@ impl<'a> Curve<'a> {
         }
         let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(limits.memory);
         let (cores, lines) = (parameters.active_cores(), parameters.cache_bytes() / 64);
-        Ok(Self { spec, memory, read, cores, sockets: limits.sockets, footprint, lines })
+        Ok(Self { spec, memory, read, cores, footprint, lines })
     }
 
     /// Threads, one on each core of a socket, of which one makes dependent loads.
@@ -161,7 +160,7 @@ impl<'a> Curve<'a> {
             warm: threads > 1,
             ..Workload::new(Kind::Loaded)
         };
-        let mut machine = Machine::for_scenario(self.spec, &Scenario::from(workload))?;
+        let mut machine = Machine::for_scenario(self.spec, &Scenario::from(workload))?.without_truth();
         if threads == 1 {
             self.window(&mut machine, TO_SETTLE, 0)?;
             return Ok(Point { settled: true, ..self.window(&mut machine, UNLOADED, 0)? });
@@ -188,7 +187,7 @@ impl<'a> Curve<'a> {
         // Looked at each microsecond; no load waits for a hundred of them.
         let (step, most) = (second / 1_000_000, (loads + accesses) * 100);
         let done = machine.progress().done + accesses;
-        let (before, from) = (machine.snapshot(), machine.dependent_loads());
+        let ([r0, w0], began, from) = (machine.memory_lines(kind), machine.now(), machine.dependent_loads());
         let mut steps = 0;
         while machine.dependent_loads().loads < from.loads + loads || machine.progress().done < done {
             machine.run_for(step);
@@ -197,10 +196,9 @@ impl<'a> Curve<'a> {
                 return Err(CurveError::Stuck { preset: self.spec.preset() });
             }
         }
-        let (after, to) = (machine.snapshot(), machine.dependent_loads());
-        let [[r0, w0], [r1, w1]] = [&before, &after].map(|at| at.memory_lines(kind, self.sockets));
+        let ([r1, w1], to) = (machine.memory_lines(kind), machine.dependent_loads());
         let (reads, writes) = ((r1 - r0) as f64, (w1 - w0) as f64);
-        let seconds = (after.now() - before.now()) as f64 / second as f64;
+        let seconds = (machine.now() - began) as f64 / second as f64;
         let waited = (to.ticks - from.ticks) as f64 / (to.loads - from.loads) as f64;
         Ok(Point {
             bandwidth: (reads + writes) * 64.0 / seconds,

@@ -4,16 +4,24 @@
 //! says to the hardware ([`chassis`]) are signals. [`Machine`] puts them together.
 
 pub mod curve;
-mod host;
+mod e5_2600;
+mod emerald_rapids;
 pub mod ledger;
 mod machine;
+mod memory_traffic;
+mod nehalem;
+pub mod signals;
 pub mod steady;
 pub mod uncore;
-pub mod workload;
 
 pub use pericore_engine as engine;
 pub use pericore_hardware::{chassis, pmon, signal};
+pub use pericore_models as models;
+pub use pericore_parts::work::Worker;
+pub use pericore_workload as workload;
 
+pub use e5_2600::E5;
+pub use emerald_rapids::EmeraldRapids;
 pub use machine::{
     BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, Parameters, SharedMachine, Snapshot, SpecError, WarmUp,
     Window, checked, modelled,

@@ -25,6 +25,10 @@ const RUNS: &[(&str, &str)] = &[
     ("emerald-rapids:sockets=2", "mixed:footprint=64M,requests=16000,remote=50,threads=128"),
     ("emerald-rapids:sockets=2", "ntstore:footprint=64M,requests=16000,remote=70,threads=128"),
     ("emerald-rapids:sockets=2", "dma-write:footprint=16M,requests=4000,remote=50"),
+    // Reads that keep the queues of memory full.
+    ("emerald-rapids", "stream:footprint=1G,requests=64000,threads=128"),
+    ("emerald-rapids", "random:footprint=1G,requests=64000,threads=128"),
+    ("emerald-rapids", "chase:footprint=1G,requests=1500"),
 ];
 
 /// Pauses of a run, at which listeners change.
@@ -140,7 +144,7 @@ impl SignalSink for Fickle {
         hears
     }
 
-    fn hears_any(&self, instance: u16) -> bool {
+    fn observes_any(&self, instance: u16) -> bool {
         let hears = self.seed.is_none_or(|seed| !mixed(mixed(seed) ^ u64::from(instance)).is_multiple_of(4));
         self.asked_any.borrow_mut().insert(instance, hears);
         hears

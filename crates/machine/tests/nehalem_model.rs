@@ -72,7 +72,7 @@ fn document(wiring: &Wiring) -> (String, usize, usize) {
     let text = format!(
         "# What the Nehalem model counts\n\n\
          {modelled} of {all} events and subevents, {:.1} %: each counts in one of the workloads of \
-         `crates/machine/src/uncore/nehalem/tests`, where its count\nequals the ledger's and every emission that is lost or \
+         `crates/machine/src/nehalem/tests`, where its count\nequals the ledger's and every emission that is lost or \
          doubled is noticed. Written by `PERICORE_WRITE_TABLES=1 cargo test -p pericore-machine --test\nnehalem_model`, which else checks \
          that it is current. Sharing between sockets needs `:sockets=2` and `remote=`; devices need `dma-read` or `dma-write`,\n\
          isochronous ones `isoc=`.\n\n\

@@ -48,6 +48,11 @@ impl Value {
         }
     }
 
+    /// 1 if it holds, else 0.
+    fn compare(&self, other: &Self, holds: impl FnOnce(f64, f64) -> bool) -> Self {
+        self.combine(other, |a, b| if holds(a, b) { 1.0 } else { 0.0 })
+    }
+
     /// The sum, as trustworthy as the worse of the two.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
@@ -86,6 +91,12 @@ pub fn evaluate(expression: &Expression, resolver: &impl Resolver) -> Value {
                 BinaryOperator::Subtract => a.combine(&b, |a, b| a - b),
                 BinaryOperator::Multiply => a.combine(&b, |a, b| a * b),
                 BinaryOperator::Divide => divide(&a, &b, right),
+                BinaryOperator::Less => a.compare(&b, |a, b| a < b),
+                BinaryOperator::LessOrEqual => a.compare(&b, |a, b| a <= b),
+                BinaryOperator::Greater => a.compare(&b, |a, b| a > b),
+                BinaryOperator::GreaterOrEqual => a.compare(&b, |a, b| a >= b),
+                BinaryOperator::Equal => a.compare(&b, |a, b| a == b),
+                BinaryOperator::NotEqual => a.compare(&b, |a, b| a != b),
             }
         }
         Expression::Call(function, arguments) => {
@@ -97,6 +108,14 @@ pub fn evaluate(expression: &Expression, resolver: &impl Resolver) -> Value {
                 Function::Min => a.combine(&b, f64::min),
                 Function::Max => a.combine(&b, f64::max),
             })
+        }
+        Expression::Choice(parts) => {
+            let [first, condition, other] = &**parts;
+            let condition = evaluate(condition, resolver);
+            let Some(number) = condition.number() else { return condition };
+            // What is not chosen may be undefined: often that is what the condition is about.
+            let chosen = evaluate(if number != 0.0 { first } else { other }, resolver);
+            Value { number: chosen.number, validity: condition.validity.and(&chosen.validity) }
         }
     }
 }
@@ -173,6 +192,31 @@ mod tests {
         ] {
             assert_eq!(evaluate(&Expression::parse(source).unwrap(), &counts), Value::measured(number), "{source}");
         }
+    }
+
+    /// As Python has it: comparisons are 1 or 0, and the part that is not chosen is not computed.
+    #[test]
+    fn choices_take_one_side() {
+        for (source, number) in [
+            ("TEN < 11", Some(1.0)),
+            ("TEN < 10", Some(0.0)),
+            ("TEN <= 10", Some(1.0)),
+            ("TEN > 10", Some(0.0)),
+            ("TEN >= 10", Some(1.0)),
+            ("TEN == 10", Some(1.0)),
+            ("TEN != 10", Some(0.0)),
+            ("5 if TEN > 9 else 7", Some(5.0)),
+            ("5 if TEN - 10 else 7", Some(7.0)),
+            ("TEN / ZERO if ZERO > 0 else 3", Some(3.0)),
+            ("1 if ZERO else 2 if TEN else 3", Some(2.0)),
+            ("1 if GONE else 2", None),
+            ("GONE if TEN else 2", None),
+            ("2 if TEN else GONE", Some(2.0)),
+        ] {
+            assert_eq!(value_of(source).number(), number, "{source}");
+        }
+        assert_eq!(value_of("2 if HALF else 3").validity().grade(), Grade::Scaled);
+        assert_eq!(value_of("HALF if TEN else 3").validity().grade(), Grade::Scaled);
     }
 
     #[test]

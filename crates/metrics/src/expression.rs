@@ -3,8 +3,8 @@
 use std::fmt;
 
 /// Names that stand for facts about the sample and not for events: seconds of the sample, TSC cycles of the sample,
-/// number of unit instances in the aggregate, number of sockets that they are in.
-pub const VARIABLES: [&str; 4] = ["seconds", "SAMPLE_INTERVAL", "instances", "sockets"];
+/// number of unit instances in the aggregate, number of sockets that they are in, hardware threads of a core.
+pub const VARIABLES: [&str; 5] = ["seconds", "SAMPLE_INTERVAL", "instances", "sockets", "threads_per_core"];
 
 /// An expression of the metric language. Its printed form parses to the same tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,9 +19,11 @@ pub enum Expression {
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// A function of one or more arguments.
     Call(Function, Vec<Expression>),
+    /// The first if the second is not 0, else the third: `A if B else C`.
+    Choice(Box<[Expression; 3]>),
 }
 
-/// `+ - * /`
+/// `+ - * / < > <= >= == !=`. A comparison is 1 where it holds, else 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BinaryOperator {
     /// Sum.
@@ -32,26 +34,55 @@ pub enum BinaryOperator {
     Multiply,
     /// Quotient.
     Divide,
+    /// Is less than.
+    Less,
+    /// Is less than, or equal to.
+    LessOrEqual,
+    /// Is greater than.
+    Greater,
+    /// Is greater than, or equal to.
+    GreaterOrEqual,
+    /// Is equal to.
+    Equal,
+    /// Is not equal to.
+    NotEqual,
 }
 
 impl BinaryOperator {
     /// The operator as written.
-    pub const fn symbol(self) -> char {
+    pub const fn symbol(self) -> &'static str {
         match self {
-            Self::Add => '+',
-            Self::Subtract => '-',
-            Self::Multiply => '*',
-            Self::Divide => '/',
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
         }
+    }
+
+    /// True for an operator that compares.
+    pub const fn is_comparison(self) -> bool {
+        self.binding() == COMPARISON
     }
 
     const fn binding(self) -> u8 {
         match self {
-            Self::Add | Self::Subtract => 1,
-            Self::Multiply | Self::Divide => 2,
+            Self::Add | Self::Subtract => COMPARISON + 1,
+            Self::Multiply | Self::Divide => COMPARISON + 2,
+            Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual | Self::Equal | Self::NotEqual => {
+                COMPARISON
+            }
         }
     }
 }
+
+/// How tightly comparisons bind: more than a choice, which binds least, and less than sums.
+const COMPARISON: u8 = 1;
 
 /// A function of the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +161,7 @@ impl Expression {
                 right.visit(visit);
             }
             Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.visit(visit)),
+            Self::Choice(parts) => parts.iter().for_each(|part| part.visit(visit)),
         }
     }
 
@@ -150,6 +182,11 @@ impl Expression {
                 *function,
                 arguments.iter().map(|argument| argument.try_map(replace)).collect::<Result<_, _>>()?,
             ),
+            Self::Choice(parts) => {
+                let [first, condition, other] = &**parts;
+                let (first, condition) = (first.try_map(replace)?, condition.try_map(replace)?);
+                Self::Choice(Box::new([first, condition, other.try_map(replace)?]))
+            }
         })
     }
 
@@ -160,14 +197,16 @@ impl Expression {
             Self::Negate(inner) => inner.depth(),
             Self::Binary(_, left, right) => left.depth().max(right.depth()),
             Self::Call(_, arguments) => arguments.iter().map(Self::depth).max().unwrap_or(0),
+            Self::Choice(parts) => parts.iter().map(Self::depth).max().unwrap_or(0),
         }
     }
 
     const fn binding(&self) -> u8 {
         match self {
+            Self::Choice(_) => 0,
             Self::Binary(operator, ..) => operator.binding(),
-            Self::Negate(_) => 3,
-            Self::Number(_) | Self::Reference(_) | Self::Call(..) => 4,
+            Self::Negate(_) => COMPARISON + 3,
+            Self::Number(_) | Self::Reference(_) | Self::Call(..) => COMPARISON + 4,
         }
     }
 
@@ -182,10 +221,11 @@ impl Expression {
             Self::Reference(reference) => write!(f, "{reference}"),
             Self::Negate(inner) => {
                 f.write_str("-")?;
-                inner.print(f, 3)
+                inner.print(f, COMPARISON + 3)
             }
             Self::Binary(operator, left, right) => {
-                left.print(f, operator.binding())?;
+                // Comparisons do not chain.
+                left.print(f, operator.binding() + u8::from(operator.is_comparison()))?;
                 write!(f, " {} ", operator.symbol())?;
                 right.print(f, operator.binding() + 1)
             }
@@ -196,6 +236,14 @@ impl Expression {
                     argument.print(f, 0)?;
                 }
                 f.write_str(")")
+            }
+            Self::Choice(parts) => {
+                let [first, condition, other] = &**parts;
+                first.print(f, COMPARISON)?;
+                f.write_str(" if ")?;
+                condition.print(f, COMPARISON)?;
+                f.write_str(" else ")?;
+                other.print(f, 0)
             }
         }
     }
@@ -286,6 +334,10 @@ mod tests {
             "A + (B + C)",
             "-min(A, -B)",
             "0.5 * 18446744073709552000",
+            "A if B > C + 1 else D if E else F",
+            "(A if B else C) / (D < E)",
+            "(A <= B) == (C != D)",
+            "(A if B else C) if (D if E else F) >= G else max(A if B else C, D)",
         ] {
             assert_eq!(printed(text), text);
         }
@@ -294,7 +346,7 @@ mod tests {
 
     #[test]
     fn only_a_bare_name_is_a_variable() {
-        for name in ["seconds", "SAMPLE_INTERVAL", "instances", "sockets"] {
+        for name in ["seconds", "SAMPLE_INTERVAL", "instances", "sockets", "threads_per_core"] {
             assert!(Reference::named(name).is_variable(), "{name}");
             assert!(!Reference { unit: Some("imc".to_owned()), ..Reference::named(name) }.is_variable(), "{name}");
         }
@@ -311,6 +363,7 @@ mod tests {
             ("A + B * C", 3),
             ("(A + B) * C", 3),
             ("max(A, -B, C)", 3),
+            ("A if -B else C", 3),
             ("--A", 3),
         ] {
             assert_eq!(Expression::parse(source).unwrap().depth(), depth, "{source}");
@@ -319,15 +372,15 @@ mod tests {
 
     #[test]
     fn try_map_reaches_every_name_and_keeps_all_else() {
-        let source = "-A + max(B, 2, min(C)) / (D{x=3} - 1)";
+        let source = "-A + max(B, 2, min(C)) / (D{x=3} - 1) if E else F";
         let mut seen = Vec::new();
         let same = Expression::parse(source).unwrap().try_map(&mut |reference| {
             seen.push(reference.name.clone());
             Ok::<_, String>(Expression::Reference(reference.clone()))
         });
         assert_eq!(same.unwrap().to_string(), source);
-        assert_eq!(seen, ["A", "B", "C", "D"]);
-        for bad in ["A", "B", "C", "D"] {
+        assert_eq!(seen, ["A", "B", "C", "D", "E", "F"]);
+        for bad in ["A", "B", "C", "D", "E", "F"] {
             let refused = Expression::parse(source).unwrap().try_map(&mut |reference| {
                 if reference.name == bad { Err(bad) } else { Ok(Expression::Number(1.0)) }
             });

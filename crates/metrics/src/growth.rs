@@ -48,12 +48,17 @@ impl Growth {
                     BinaryOperator::Add | BinaryOperator::Subtract => left.like(&right),
                     BinaryOperator::Multiply => Ok(left.times(&right, 1)),
                     BinaryOperator::Divide => Ok(left.times(&right, -1)),
+                    _ => left.like(&right).map(|_| Self::default()),
                 }
             }
             Expression::Call(_, arguments) => {
                 let mut all = arguments.iter().map(of);
                 let first = all.next().unwrap_or_else(|| Ok(Self::default()))?;
                 all.try_fold(first, |first, next| first.like(&next?))
+            }
+            Expression::Choice(parts) => {
+                let [first, _, other] = &**parts;
+                of(first)?.like(&of(other)?)
             }
         }
     }
@@ -115,6 +120,8 @@ mod tests {
             "MEAN * 1000000000",
             "2",
             "max(A / B, 0)",
+            "A / B if A > B else 1",
+            "A < B",
         ] {
             assert!(growth(text).unwrap().is_none(), "{text}");
         }
@@ -126,6 +133,7 @@ mod tests {
             "A / SAMPLE_INTERVAL",
             "MEAN * A",
             "A / (instances / sockets)",
+            "A / 2 if threads_per_core > 1 else B",
         ] {
             let growth = growth(text).unwrap();
             assert!(growth.adds_up() && !growth.is_none(), "{text}");
@@ -140,7 +148,7 @@ mod tests {
             let growth = growth(text).unwrap();
             assert!(!growth.adds_up() && !growth.is_none(), "{text}");
         }
-        for text in ["A + imc/B", "1 - A", "max(A, 1)", "A / B + C"] {
+        for text in ["A + imc/B", "1 - A", "max(A, 1)", "A / B + C", "A if B else 1", "A < 2"] {
             assert_eq!(growth(text), Err(Uneven), "{text}");
         }
     }

@@ -11,7 +11,7 @@ pub(crate) enum Token<'s> {
     Name(&'s str),
     /// A name directly in front of a `/` that is part of it: `imc/`.
     Unit(&'s str),
-    /// One of `+ - * / ( ) { } , =`.
+    /// One of `+ - * / < > ! ( ) { } , =`.
     Sign(char),
     /// The end of the expression.
     End,
@@ -50,7 +50,7 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, ParseError> {
             number(source, at)?
         } else if is_name_start(first) {
             name(source, at)?
-        } else if "+-*/(){},=".contains(first) {
+        } else if "+-*/<>!(){},=".contains(first) {
             (Token::Sign(first), 1)
         } else {
             let found = format!("the character {first:?}");
@@ -58,7 +58,7 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, ParseError> {
                 source,
                 at,
                 first.len_utf8(),
-                "a name, a number or one of + - * / ( ) { } , =",
+                "a name, a number or one of + - * / < > ! ( ) { } , =",
                 found,
             ));
         };

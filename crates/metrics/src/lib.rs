@@ -16,15 +16,19 @@
 //! # Grammar
 //!
 //! ```text
+//! choice    = compare [ "if" compare "else" choice ]
+//! compare   = sum [ ("<" | ">" | "<=" | ">=" | "==" | "!=") sum ]
 //! sum       = product { ("+" | "-") product }
 //! product   = factor { ("*" | "/") factor }
-//! factor    = "-" factor | number | "(" sum ")" | ("min" | "max") "(" sum { "," sum } ")" | reference
+//! factor    = "-" factor | number | "(" choice ")" | function | reference
+//! function  = ("min" | "max") "(" choice { "," choice } ")"
 //! reference = [ unit "/" ] name [ "{" name [ "=" (integer | name) ] { "," … } "}" ]
 //! ```
 //!
 //! A name in lower case that is glued to a `/` with a name right behind it is a unit: `imc/CAS_COUNT.RD`. The
 //! variables ([`VARIABLES`]) never are; elsewhere put a space around the `/` to divide.
 
+mod alike;
 mod evaluate;
 mod expression;
 mod growth;

@@ -1,5 +1,7 @@
 //! Recursive descent over the tokens.
 
+mod choice;
+
 use crate::lexer::{Spanned, Token, tokens};
 use crate::{BinaryOperator, Expression, Function, ParseError, Reference, SettingValue};
 
@@ -14,7 +16,7 @@ impl Expression {
     /// A [`ParseError`] that points at the first spot that does not fit.
     pub fn parse(source: &str) -> Result<Self, ParseError> {
         let mut parser = Parser { source, tokens: tokens(source)?, at: 0, nesting: 0 };
-        let Node { expression, .. } = parser.sum()?;
+        let Node { expression, .. } = parser.choice()?;
         match parser.token() {
             Token::End => Ok(expression),
             _ => Err(parser.refuse("an operator or the end of the expression")),
@@ -131,7 +133,7 @@ impl<'s> Parser<'s> {
             }
             Token::Sign('(') => {
                 self.advance();
-                let inner = self.nested(Self::sum)?;
+                let inner = self.nested(Self::choice)?;
                 self.expect(')', "an operator or \")\"")?;
                 Ok(inner)
             }
@@ -162,7 +164,7 @@ impl<'s> Parser<'s> {
         let mut arguments = Vec::new();
         let mut depth = 0;
         loop {
-            let argument = self.nested(Self::sum)?;
+            let argument = self.nested(Self::choice)?;
             depth = depth.max(argument.depth);
             arguments.push(argument.expression);
             if !self.accept(',') {
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(refusal("avg(A)").0, 0);
         assert_eq!(
             refusal("é").1,
-            "column 1: expected a name, a number or one of + - * / ( ) { } , =, found the character 'é'"
+            "column 1: expected a name, a number or one of + - * / < > ! ( ) { } , =, found the character 'é'"
         );
         assert_eq!(Expression::parse("A +\n\tB %").unwrap_err().caret(), "\tB %\n\t  ^");
     }
@@ -299,7 +301,7 @@ mod tests {
             ),
             ("A{x y}", 5, "\",\" or \"}\"", "\"y\""),
             ("A{x,}", 5, "the name of a field or filter", "\"}\""),
-            ("A + $", 5, "a name, a number or one of + - * / ( ) { } , =", "the character '$'"),
+            ("A + $", 5, "a name, a number or one of + - * / < > ! ( ) { } , =", "the character '$'"),
             ("A.", 3, "a subevent's name after the dot", "the end of the expression"),
             ("A.+", 3, "a subevent's name after the dot", "\"+\""),
             ("2 * 64k", 5, "a number such as 64, 0x1F, 1.5 or 1e9", "\"64k\""),

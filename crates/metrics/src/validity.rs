@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::alike::{each_once, without_numbers};
+
 /// What is to be said about a number; nothing at all if it was plainly measured.
 ///
 /// Combining two keeps every concern of both, so that a metric says why each of its inputs is in doubt.
@@ -120,9 +122,16 @@ impl Validity {
         Concern::Unreadable { which: which.into(), why: why.into() }.into()
     }
 
-    /// All concerns, in the order met.
-    pub fn concerns(&self) -> &[Concern] {
+    /// Why it is not plainly measured, in the order met.
+    pub fn reasons(&self) -> &[Concern] {
         &self.concerns
+    }
+
+    /// What is alike in the words of numbers that have the same to say of different places: the words without their
+    /// numbers. Shares of the time that was counted tell such numbers apart.
+    pub fn kind(&self) -> String {
+        let kind = without_numbers(&self.to_string());
+        if self.duty() < 1.0 { format!("{kind} {}", self.duty()) } else { kind }
     }
 
     /// The worst concern's grade.
@@ -185,8 +194,12 @@ impl fmt::Display for Validity {
         if self.concerns.is_empty() {
             return f.write_str("measured");
         }
-        for (index, concern) in self.concerns.iter().enumerate() {
-            write!(f, "{}{concern}", if index == 0 { "" } else { "; " })?;
+        let all: Vec<String> = self.concerns.iter().map(Concern::to_string).collect();
+        for (index, (words, others)) in each_once(&all).into_iter().enumerate() {
+            write!(f, "{}{words}", if index == 0 { "" } else { "; " })?;
+            if others > 0 {
+                write!(f, " (and {others} more like this)")?;
+            }
         }
         Ok(())
     }
@@ -195,6 +208,25 @@ impl fmt::Display for Validity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sixty-four agents that somebody has stopped are one reason, and a channel that does not answer is another.
+    #[test]
+    fn a_reason_of_many_instances_is_there_once() {
+        let stopped = |agent: u32| {
+            let value = agent % 3 + 1;
+            Validity::suspect(format!(
+                "someone else stopped counters of cha{agent} in socket 0 (unit_ctl = {value:#x})"
+            ))
+        };
+        let gone = Validity::unreadable("imc2", "ctl0 reads as all ones");
+        let all = (0..64).fold(gone, |all, agent| all.and(&stopped(agent)));
+        assert_eq!(all, all.clone().and(&stopped(7)), "all are kept");
+        assert_eq!(
+            all.to_string(),
+            "imc2 unreadable: ctl0 reads as all ones; suspect: someone else stopped counters of cha0 in socket 0 \
+             (unit_ctl = 0x1) (and 63 more like this)"
+        );
+    }
 
     #[test]
     fn combining_takes_the_worst_grade_and_keeps_all_reasons_once() {
@@ -251,12 +283,12 @@ mod tests {
     fn of_two_duties_the_lower_holds_and_all_else_is_kept_in_order() {
         let low = Validity::suspect("odd").and(&Validity::scaled(0.25));
         for combined in [low.clone().and(&Validity::scaled(0.5)), Validity::scaled(0.5).and(&low)] {
-            assert_eq!((combined.duty(), combined.concerns().len()), (0.25, 2), "{combined}");
+            assert_eq!((combined.duty(), combined.reasons().len()), (0.25, 2), "{combined}");
         }
         let two = Validity::unreadable("imc0", "gone").and(&Validity::unreadable("imc1", "gone"));
         assert_eq!(
             two.and(&low).to_string(),
-            "imc0 unreadable: gone; imc1 unreadable: gone; suspect: odd; scaled, counted 25.0 % of the time"
+            "imc0 unreadable: gone (and 1 more like this); suspect: odd; scaled, counted 25.0 % of the time"
         );
     }
 }

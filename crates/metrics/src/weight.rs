@@ -25,6 +25,11 @@ impl Expression {
             }),
             Self::Binary(_, left, right) => left.weight(resolver).or_else(|| right.weight(resolver)),
             Self::Call(_, arguments) => arguments.iter().find_map(|argument| argument.weight(resolver)),
+            Self::Choice(parts) => {
+                let [first, condition, other] = &**parts;
+                let chosen = if evaluate(condition, resolver).number()? == 0.0 { other } else { first };
+                chosen.weight(resolver)
+            }
         }
     }
 }
@@ -37,7 +42,14 @@ mod tests {
     /// 100 cycles over 10 requests, then 900 over 30: 1000 over 40 is 25, while the mean of 10 and 30 is 20.
     #[test]
     fn a_weighted_mean_of_quotients_is_the_quotient_of_sums() {
-        for text in ["OCC / INS", "OCC / INS / 1", "1 * (OCC / INS)", "-(0 - OCC / INS)", "max(OCC / INS, 0)"] {
+        for text in [
+            "OCC / INS",
+            "OCC / INS / 1",
+            "1 * (OCC / INS)",
+            "-(0 - OCC / INS)",
+            "max(OCC / INS, 0)",
+            "OCC / INS if INS else 7",
+        ] {
             let expression = Expression::parse(text).unwrap();
             let (mut sum, mut weights) = (0.0, 0.0);
             for (occupancy, inserts) in [(100.0, 10.0), (900.0, 30.0)] {

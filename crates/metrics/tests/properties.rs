@@ -25,6 +25,9 @@ fn expression() -> impl Strategy<Value = Expression> {
         BinaryOperator::Subtract,
         BinaryOperator::Multiply,
         BinaryOperator::Divide,
+        BinaryOperator::Less,
+        BinaryOperator::GreaterOrEqual,
+        BinaryOperator::NotEqual,
     ]);
     leaf.prop_recursive(8, 64, 4, move |inner| {
         prop_oneof![
@@ -34,8 +37,9 @@ fn expression() -> impl Strategy<Value = Expression> {
                 Box::new(a),
                 Box::new(b)
             )),
-            (prop::sample::select(Function::ALL.to_vec()), prop::collection::vec(inner, 1..4))
+            (prop::sample::select(Function::ALL.to_vec()), prop::collection::vec(inner.clone(), 1..4))
                 .prop_map(|(f, arguments)| Expression::Call(f, arguments)),
+            [inner.clone(), inner.clone(), inner].prop_map(|parts| Expression::Choice(Box::new(parts))),
         ]
     })
 }

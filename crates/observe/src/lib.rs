@@ -6,6 +6,7 @@
 //! 2. [`selection`] turns what the user wrote into events with complete control values: a [`Selection`](selection::Selection).
 //! 3. [`plan`] gives each event a counter and lists every register access: a [`Plan`](plan::Plan), plain data.
 //! 4. [`session`] carries the plan out, and puts everything back: a [`Session`](session::Session).
+//!    [`by_socket`] has a thread for each socket do so, on a CPU of it.
 //! 5. [`results`] adds counts up and evaluates metrics.
 //!
 //! [`record`] keeps samples in a file, to be evaluated later. [`kernel`] counts through the kernel's own drivers.
@@ -75,14 +76,18 @@
 //! No event code, mask or address stands in this crate: all come from the catalogue, by the field names and roles that
 //! it fixes.
 
+pub mod by_socket;
 pub mod discover;
 #[cfg(target_os = "linux")]
 pub mod kernel;
 #[cfg(target_os = "linux")]
 pub mod linux;
+pub mod permits;
 pub mod plan;
 pub mod process;
 pub mod record;
+#[cfg(target_os = "linux")]
+pub mod register_process;
 pub mod results;
 pub mod run;
 pub mod selection;

@@ -2,9 +2,23 @@
 
 use std::fs;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 /// This process.
 pub fn id() -> u32 {
     std::process::id()
+}
+
+/// True unless a process has ended for certain: `/proc` may hide those of other users.
+pub fn may_run(process: u32, started: u64) -> bool {
+    match start_time(process) {
+        Some(found) => started == 0 || found == started,
+        None => {
+            let number = i32::try_from(process).ok().and_then(Pid::from_raw);
+            number.is_some_and(|number| test_kill_process(number) != Err(Errno::SRCH))
+        }
+    }
 }
 
 /// When a process was started, in clock ticks since boot; nothing if there is none of that number.

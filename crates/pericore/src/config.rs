@@ -57,7 +57,7 @@ impl Defaults {
     fn of(command: &Command, bytes: &[u8]) -> Result<Self, Mistake> {
         let text = std::str::from_utf8(bytes).map_err(|error| Mistake {
             at: error.valid_up_to(),
-            what: "no text (UTF-8) in this line; save the file as UTF-8".to_owned(),
+            what: "this line is not UTF-8 text; save the file as UTF-8".to_owned(),
         })?;
         let table = DeTable::parse(text).map_err(|error| Mistake {
             at: error.span().map_or(0, |span| span.start),
@@ -115,7 +115,7 @@ fn path() -> Option<PathBuf> {
 /// somebody else does root's work: that is said, and keeps nobody from anything.
 fn unread(path: &Path, error: &io::Error, is_named: bool) -> Result<Defaults, Failure> {
     if error.kind() == io::ErrorKind::PermissionDenied && !is_named {
-        notice::warn(format!("cannot read {}: {error}; going on without the defaults in it", path.display()));
+        notice::warn(format!("cannot read {}: {error}; continuing without its defaults", path.display()));
         return Ok(Defaults::default());
     }
     Err(Failure::usage(refused_file::reading(path, error)))
@@ -315,9 +315,6 @@ mod tests {
             let (found, what) = refusal(config.as_bytes());
             assert!(found == at && what.contains(words), "{config}: {found}: {what}");
         }
-        assert_eq!(
-            refusal(b"[stat]\n# \xff\n"),
-            (9, "no text (UTF-8) in this line; save the file as UTF-8".to_owned())
-        );
+        assert_eq!(refusal(b"[stat]\n# \xff\n"), (9, "this line is not UTF-8 text; save the file as UTF-8".to_owned()));
     }
 }

@@ -1,14 +1,15 @@
 //! `--events FILE`: Intel's public event files, read at run time.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pericore_catalog::Family;
 use pericore_catalog::event_file::{
-    EventFile, FileMetric, MAX_BYTES, Problem, Replaced, RowProblem, overlay, with_metrics,
+    EventFile, FileEvent, FileMetric, MAX_BYTES, Problem, Replaced, RowProblem, overlay, with_metrics,
 };
-use pericore_catalog::kernel::family_of_file;
+use pericore_catalog::kernel::{family_of_file, family_of_names};
+use pericore_catalog::{Family, lasting};
 
 use crate::failure::Failure;
 use crate::input;
@@ -52,9 +53,7 @@ impl EventFilesArg {
         if self.is_empty() {
             return refusal;
         }
-        refusal.with_advice(
-            "an event file adds events to a family whose hardware pericore knows; it cannot bring a family",
-        )
+        refusal.with_advice("an event file adds events to a family that pericore knows; it cannot add a family")
     }
 
     /// The family with all files' events. What cannot be used is said on stderr.
@@ -67,13 +66,15 @@ impl EventFilesArg {
         for path in &self.files {
             let fail = |problem: String| Failure::failed(format!("event file {}: {problem}", path.display()));
             let text = read(path, fail)?;
-            // The family that comes out refers to the text and lives as long as the program.
-            let text: &'static str = Box::leak(text.into_boxed_str());
+            // Metrics that cannot be evaluated refer to it until they are listed.
+            let text = lasting().text(&text);
             let file = EventFile::parse(text, extended.family).map_err(|error| fail(error.to_string()))?;
             let name =
                 path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-            let made_for = family_of_file(file.header.as_deref(), &name).filter(|other| other.name != family.name);
-            if let Some(other) = made_for {
+            let of_header = family_of_file(file.header.as_deref(), &name);
+            // A file without a header, under another name, is known by the names in it.
+            let made_for = of_header.or_else(|| family_of_names(family, &names_in(&file)));
+            if let Some(other) = made_for.filter(|other| other.name != family.name) {
                 let other = other.name;
                 return Err(fail(format!("it is for {other}, not for {}; add --machine {other}", family.name)));
             }
@@ -82,7 +83,7 @@ impl EventFilesArg {
                     file.problems.first().map_or_else(String::new, |problem| format!("; the first row: {problem}"));
                 return Err(fail(format!("nothing in it is for {}{first}", family.name)));
             }
-            let merged = overlay(extended.family, &file, &name);
+            let merged = overlay(lasting(), extended.family, &file, &name);
             extended.family = merged.family;
             let mut problems = file.problems;
             problems.extend(merged.problems);
@@ -93,7 +94,7 @@ impl EventFilesArg {
         }
         // After all events: the file with a metric's events may come behind the file with the metric.
         for (name, metrics) in metrics {
-            let merged = with_metrics(extended.family, &metrics, &name);
+            let merged = with_metrics(lasting(), extended.family, &metrics, &name);
             extended.family = merged.family;
             report(&name, &merged.problems);
             let is_left = |metric: &FileMetric<'_>| merged.problems.iter().any(|problem| problem.line == metric.line);
@@ -101,6 +102,16 @@ impl EventFilesArg {
         }
         Ok(extended)
     }
+}
+
+/// Intel's names of the events that a file has, as they are there; of those that the family cannot count, too.
+fn names_in(file: &EventFile<'_>) -> HashSet<String> {
+    let full = |event: &FileEvent<'_>| {
+        let subevent = event.subevent.as_ref().map_or_else(String::new, |name| format!(".{name}"));
+        format!("{}{}{subevent}", event.unit.intel_prefix.unwrap_or(""), event.event)
+    };
+    let unusable = file.problems.iter().map(|problem| problem.name.clone()).filter(|name| name.starts_with("UNC_"));
+    file.events.iter().map(full).chain(unusable).collect()
 }
 
 /// The file's text, or what is wrong with it.
@@ -117,7 +128,7 @@ fn read(path: &Path, fail: impl Fn(String) -> Failure) -> Result<String, Failure
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..place].iter().filter(|byte| **byte == b'\n').count() + 1;
-        fail(format!("line {line}: it is no text (UTF-8)"))
+        fail(format!("line {line}: not UTF-8 text"))
     })
 }
 
@@ -141,8 +152,8 @@ fn report_replaced(name: &str, replaced: &[Replaced]) {
     let hidden = configs.len().saturating_sub(SHOWN) + counters.len().saturating_sub(SHOWN);
     match (replaced.len(), hidden) {
         (0, _) => {}
-        (_, 0) => notice::warn(format!("{name}: the file's word is used")),
-        _ => notice::warn(format!("{name}: {hidden} more such rows; the file's word is used")),
+        (_, 0) => notice::warn(format!("{name}: the file's value is used")),
+        _ => notice::warn(format!("{name}: {hidden} more such rows; the file's values are used")),
     }
 }
 
@@ -170,7 +181,7 @@ fn report(name: &str, problems: &[RowProblem]) {
         let (count, line) = (of_cores.len(), first.line);
         let metrics = if count == 1 { "metric" } else { "metrics" };
         notice::warn(format!(
-            "{name}:{line}: {count} {metrics} left out from here on: events of the cores are not counted here"
+            "{name}:{line}: {count} {metrics} left out from here on: core events are not counted here"
         ));
     }
     for problem in others.iter().take(SHOWN) {

@@ -28,7 +28,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
     if !(kind.is_file() || kind.is_char_device() && metadata.rdev() == libc::makedev(1, 3)) {
         return Err(io::Error::other(
-            "it is a pipe, a device or a socket; name a file (of a pipe, save its text in one)",
+            "it is a pipe, a device or a socket; name a regular file (save a pipe's output to one first)",
         ));
     }
     Ok(file)

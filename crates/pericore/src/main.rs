@@ -5,6 +5,7 @@
 
 mod completions;
 mod config;
+mod confined;
 mod decode;
 mod doctor;
 mod encode;
@@ -19,7 +20,6 @@ mod measure;
 mod notice;
 mod own_data;
 mod perf_options;
-mod printable;
 mod program;
 mod record;
 mod refused_file;
@@ -40,9 +40,10 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use pericore_observe::linux::privileges::{self, Needs};
+
 use config::Defaults;
 use failure::{Failure, USAGE};
-use pericore_observe::linux::privileges::{self, Needs};
 
 /// Observes the uncore of Intel Xeon servers, and can stand in for one.
 #[derive(Debug, Parser)]
@@ -60,23 +61,23 @@ enum Command {
     Record(Box<record::RecordArgs>),
     /// Show a recording
     Report(report::ReportArgs),
-    /// Watch the uncore live: now, mean, most, and the last samples of each row
+    /// Watch the uncore live: current value, mean, maximum and recent history of each row
     Top(Box<top::TopArgs>),
-    /// Measure all the time, and hand the numbers to Prometheus
+    /// Measure continuously and export to Prometheus
     Serve(Box<serve::ServeArgs>),
-    /// Put back what a killed session left behind
+    /// Restore the registers that a killed session left modified
     Restore(restore::RestoreArgs),
     /// List events, registers or metrics (exit status 1 if nothing matches)
     List(list::ListArgs),
     /// Explain an event, metric, unit, register, field or value
     Explain(explain::ExplainArgs),
-    /// Say what a register's value means
+    /// Explain a register's value
     Decode(decode::DecodeArgs),
-    /// Put a register's value together
+    /// Compose a register's value
     Encode(encode::EncodeArgs),
     /// The software Xeon: its registers and its snapshots
     Machine(machine::MachineArgs),
-    /// Say what can be counted on this machine, and what to do about what cannot (exit status 1)
+    /// Report what can be counted on this machine, and how to fix what cannot (exit status 1)
     Doctor(doctor::DoctorArgs),
     /// Completions for shells, and man pages
     Completions(completions::CompletionsArgs),
@@ -98,7 +99,7 @@ fn main() -> ExitCode {
             worker.join().unwrap_or_else(|_| ExitCode::from(failure::FAILED))
         }
         Err(error) => {
-            notice::warn(format!("no room for a stack of {} MB ({error}); raise ulimit -s or -v", STACK >> 20));
+            notice::warn(format!("cannot allocate a stack of {} MB ({error}); raise ulimit -s or -v", STACK >> 20));
             ExitCode::from(failure::FAILED)
         }
     }
@@ -115,7 +116,7 @@ fn stack_is_small() -> bool {
 /// All of the program.
 fn work() -> ExitCode {
     if let Err(error) = signals::report_file_limits() {
-        notice::warn(format!("a file beyond the limit of its size would end the program: {error}"));
+        notice::warn(format!("cannot ignore SIGXFSZ, so a file at its size limit would end the program: {error}"));
     }
     let (command, line) = (Cli::command(), std::env::args_os().collect::<Vec<_>>());
     // Before anything looks a family up; what is wrong with it matters only to a command that runs.
@@ -188,7 +189,7 @@ fn no_text(arguments: impl Iterator<Item = OsString>) -> String {
     let words = arguments.filter(|word| word.to_str().is_none());
     let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
     format!(
-        "{}: no text (UTF-8); write names in ASCII, and look whether the terminal's encoding is UTF-8",
+        "{}: not UTF-8 text; write names in ASCII, and check that the terminal's encoding is UTF-8",
         words.join(", ")
     )
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::printable::bounded;
+use pericore_text::bounded;
 
 /// Writes a line. That nobody can read it is no reason to end: counters may be running, and what they overwrote is
 /// still to be put back.

@@ -12,10 +12,11 @@ const NO_PROGRAMS: &str = "the uncore does not know whose a request is: what it 
                            while it runs";
 const NO_CPUS: &str = "the uncore belongs to the socket, not to a CPU: --per-socket and --per-unit tell parts apart, and cbo3/EVENT/ counts in one \
                        unit";
-const NO_CORES: &str = "that is about the pipelines of cores, and this counts in the uncore; `pericore list --metrics` shows what there is";
-const NO_MODES: &str = "the uncore does not tell user from kernel: what it counts is everybody's";
-const IN_A_SHELL: &str = "put it into the program: -- sh -c 'BEFORE; PROGRAM; BEHIND'";
-const ALWAYS: &str = "that is always so here; leave it out";
+const NO_CORES: &str =
+    "this option is about core pipelines, not the uncore; `pericore list --metrics` shows uncore metrics";
+const NO_MODES: &str = "uncore counters cannot separate user from kernel";
+const IN_A_SHELL: &str = "make it part of the program: -- sh -c 'BEFORE; PROGRAM; AFTER'";
+const ALWAYS: &str = "this is always on; leave the option out";
 
 /// Options, and why they are none here.
 const OPTIONS: [(&[&str], &str); 15] = [
@@ -27,18 +28,15 @@ const OPTIONS: [(&[&str], &str); 15] = [
     (&["--all-user", "--all-kernel"], NO_MODES),
     (
         &["-d", "--detailed"],
-        "without -e and -M the metrics are counted that tell most; more of them: `pericore list --metrics`",
+        "without -e and -M, a default set of metrics is counted; `pericore list --metrics` shows all",
     ),
     (&["--iostat"], "name the metrics of the I/O units with -M; `pericore list --metrics` shows them"),
-    (&["-g", "--group"], "write braces around the events that are to be counted together: -e '{one,other}'"),
+    (&["-g", "--group"], "put events that must be counted together in braces: -e '{one,other}'"),
     (&["--pre", "--post", "-S", "--sync"], IN_A_SHELL),
     (&["--scale", "--metric-no-merge", "--metric-no-group"], ALWAYS),
-    (&["--no-scale"], "what is scaled says so beside the number; name fewer events, so that none has to take turns"),
-    (
-        &["--quiet"],
-        "results go to a file with -o FILE; the rest says which numbers not to trust, and goes with 2>/dev/null",
-    ),
-    (&["--interval-clear"], "`pericore top` shows the numbers of now in one place"),
+    (&["--no-scale"], "scaled counts are marked as such; name fewer events to avoid multiplexing"),
+    (&["--quiet"], "-o FILE writes results to a file; 2>/dev/null hides the warnings"),
+    (&["--interval-clear"], "`pericore top` shows current values in place"),
     (&["-n", "--null", "--control"], "counting begins with the program; -D begins later, --timeout ends earlier"),
 ];
 

@@ -5,18 +5,28 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
+use pericore_observe::linux::Host;
 use pericore_observe::process;
-use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, Neighbourhood, Restored, Seen};
+use pericore_observe::register_process::{Aftermath, RegisterProcess};
+use pericore_observe::session::{Entrance, JournalError, Left, MeetingPlace, Neighbour, OtherSessions, Restored, Seen};
+use pericore_text::printable;
 
+use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
-use crate::measure::{Interrupt, emulated::cpus, stand_in};
-use crate::printable::printable;
+use crate::measure::{Interrupt, emulated::cpus, register_process, stand_in};
 use crate::{machine, notice, target, xdg};
 
 /// What journals call the machine that they were written on, and how their files' names begin.
 const LOCAL: &str = "local";
+
+/// Names another folder than the usual one in which sessions of all users know of each other.
+const MEETING: &str = "PERICORE_RUN";
+
+/// The usual one.
+const USUAL_MEETING: &str = "/run/pericore";
 
 /// What journals call the machine that this runs on. A live software machine has its own name: what it held must never
 /// be written to a Xeon.
@@ -43,6 +53,14 @@ pub struct RestoreArgs {
 /// # Errors
 /// A journal that cannot be read, or registers that cannot be reached.
 pub fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
+    // Before a journal is parsed, which others may have written.
+    let registers = match &args.machine {
+        None => Some(registers(args.journal.as_deref()).map_err(|failure| failure.to_string())),
+        Some(_) => None,
+    };
+    if registers.is_some() {
+        confine(ThreadPart::Measuring, &folders_of_journals(args.journal.as_deref()));
+    }
     // From here on no session begins or is put back, and no other `restore` is at work.
     let guard = Guard::new(args)?;
     // A signal that comes now takes its course when the registers hold their old values.
@@ -52,13 +70,13 @@ pub fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
         None => waiting(&needed_for_all()?)?,
     };
     if journals.is_empty() {
-        writeln!(io::stdout(), "no session has left anything behind")?;
+        writeln!(io::stdout(), "no session left anything to restore")?;
     }
     // One journal that cannot be used is no reason to leave the registers of the others as they are.
     let mut failures = Vec::new();
     for path in &journals {
         let mut said = String::new();
-        if let Err(failure) = one(args, &guard, path, &mut said) {
+        if let Err(failure) = one(args, registers.as_ref(), &guard, path, &mut said) {
             failures.push(failure);
         }
         // A journal may name anything.
@@ -66,14 +84,35 @@ pub fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
             failures.push(error.into());
         }
     }
+    // What only their users can put back.
+    for other in guard.sessions().unwrap_or_default().iter().filter(|other| !other.runs) {
+        if let Some(user) = other.user {
+            writeln!(
+                io::stdout(),
+                "process {} of user {user} was killed, too: that user puts its registers back",
+                other.pid
+            )?;
+        }
+    }
     let last = failures.pop();
     failures.iter().filter(|failure| !failure.is_quiet()).for_each(notice::warn);
     last.map_or_else(|| Ok(interrupt.exit(ExitCode::SUCCESS)), Err)
 }
 
+/// This machine, and the process that holds its registers.
+struct Registers {
+    host: Host,
+    process: Arc<RegisterProcess>,
+}
+
+fn registers(journal: Option<&Path>) -> Result<Registers, Failure> {
+    let host = target::host()?;
+    Ok(Registers { process: register_process(&host, aftermath(journal))?, host })
+}
+
 /// What keeps sessions of ours away from the registers while they are put back.
 struct Guard {
-    neighbourhood: Option<Neighbourhood>,
+    other_sessions: Option<OtherSessions>,
     _entrance: Option<Entrance>,
 }
 
@@ -81,16 +120,16 @@ impl Guard {
     /// Waits until nobody sets up or puts back. A journal that is named is put back also where there is no folder in
     /// which sessions know of each other.
     fn new(args: &RestoreArgs) -> Result<Self, Failure> {
-        let all = neighbourhood().ok();
+        let all = other_sessions().ok();
         let Some(known) = all.as_ref().filter(|known| args.journal.is_some() || known.is_there()) else {
-            return Ok(Self { neighbourhood: all, _entrance: None });
+            return Ok(Self { other_sessions: all, _entrance: None });
         };
         let waiting = |holder: &str| notice::warn(format!("waiting for {holder} to set up or put back"));
         match known.enter_telling(waiting) {
-            Ok(entrance) => Ok(Self { neighbourhood: all, _entrance: Some(entrance) }),
+            Ok(entrance) => Ok(Self { other_sessions: all, _entrance: Some(entrance) }),
             Err(error @ JournalError::Directory { .. }) if args.journal.is_some() => {
                 notice::warn(error);
-                Ok(Self { neighbourhood: None, _entrance: None })
+                Ok(Self { other_sessions: None, _entrance: None })
             }
             Err(error) => Err(Failure::failed(error)),
         }
@@ -98,19 +137,25 @@ impl Guard {
 
     /// The sessions that know of each other.
     fn sessions(&self) -> Result<Vec<Neighbour>, Failure> {
-        self.neighbourhood.as_ref().map_or(Ok(Vec::new()), |known| known.others().map_err(Failure::failed))
+        self.other_sessions.as_ref().map_or(Ok(Vec::new()), |known| known.others().map_err(Failure::failed))
     }
 }
 
 /// Undoes one session. What is to be said comes after the registers: nothing about the output may keep them from being
 /// put back.
-fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Result<(), Failure> {
+fn one(
+    args: &RestoreArgs,
+    registers: Option<&Result<Registers, String>>,
+    guard: &Guard,
+    path: &Path,
+    said: &mut String,
+) -> Result<(), Failure> {
     let left = match Left::open(path) {
         Ok(Some(left)) => left,
         Ok(None) if args.journal.is_none() => return Ok(()),
         Ok(None) => return Err(Failure::failed(format!("there is no journal {}", path.display()))),
         Err(JournalError::Runs { pid, .. }) => {
-            let what = "still counts with it; it puts everything back when it ends";
+            let what = "is still counting; it restores everything when it ends";
             let _ = writeln!(said, "{}: process {pid} {what}", path.display());
             return Ok(());
         }
@@ -144,8 +189,9 @@ fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Res
             journal.restore(&mut machine, family, &cpus, &boot()?)
         }
         None if journal.machine == this_machine() => {
-            let host = target::host()?;
-            journal.restore(&mut host.space(), host.family().map_err(Failure::failed)?, &host.cpus, &boot()?)
+            let unknown = Err(String::new());
+            let Registers { host, process } = registers.unwrap_or(&unknown).as_ref().map_err(Failure::failed)?;
+            journal.restore(&mut process.connect(None), host.family().map_err(Failure::failed)?, &host.cpus, &boot()?)
         }
         None => {
             for saved in &journal.saved {
@@ -159,23 +205,29 @@ fn one(args: &RestoreArgs, guard: &Guard, path: &Path, said: &mut String) -> Res
     };
     match outcome.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))? {
         Restored::PutBack { registers, left: bits, others } => {
+            // The note first: what it says is true as long as it is there.
+            guard
+                .other_sessions
+                .as_ref()
+                .map_or(Ok(()), |known| known.remove_note(journal))
+                .map_err(Failure::failed)?;
             left.remove().map_err(Failure::failed)?;
             let undocumented = bits.iter().fold(String::new(), |text, (saved, bits)| {
                 text + &format!("  but bits {bits:#x} of {saved} are in no document, and were not written\n")
             });
             let theirs = others.iter().fold(String::new(), |text, saved| {
-                text + &format!("  but {saved} stays as somebody else has written it since\n")
+                text + &format!("  but {saved} was left as another tool has written it since\n")
             });
-            let done = format!("  {registers} registers hold their old values again; the journal is removed\n");
+            let done = format!("  restored {registers} registers and removed the journal\n");
             said.push_str(&(done + &undocumented + &theirs));
         }
         Restored::OtherBoot { found } => {
-            let _ = writeln!(said, "  the machine was started anew since; nothing was written. The registers hold:");
+            let _ = writeln!(said, "  the machine was rebooted since; nothing was written. The registers hold:");
             for (saved, outcome) in found {
                 let now = outcome.map_or_else(|error| error.to_string(), |value| format!("now {value:#x}"));
                 let _ = writeln!(said, "  {saved}, {now}");
             }
-            let _ = writeln!(said, "  if nothing of this is in the way, remove {}", path.display());
+            let _ = writeln!(said, "  if these values are as you want them, remove {}", path.display());
         }
     }
     Ok(())
@@ -196,13 +248,24 @@ pub fn boot() -> Result<String, Failure> {
 ///
 /// # Errors
 /// No directory for state is known, or the system does not tell its boot.
-pub fn neighbourhood() -> Result<Neighbourhood, Failure> {
-    Ok(Neighbourhood::new(needed_state_directory()?, this_machine(), boot()?))
+pub fn other_sessions() -> Result<OtherSessions, Failure> {
+    let sessions = OtherSessions::new(needed_state_directory()?, this_machine(), boot()?);
+    Ok(match meeting_place() {
+        Some(place) => sessions.meeting_at(place),
+        None => sessions,
+    })
+}
+
+/// Where they know of those of other users. A software machine is its user's own, unless a place is named.
+fn meeting_place() -> Option<MeetingPlace> {
+    let named = std::env::var_os(MEETING).map(PathBuf::from).filter(|path| path.is_absolute());
+    let usual = || stand_in().is_none().then(|| PathBuf::from(USUAL_MEETING));
+    named.or_else(usual).map(MeetingPlace::at)
 }
 
 /// The sessions that this user's folder for journals tells of; nothing without it, or rights to it.
 pub fn sessions_seen() -> Option<Seen> {
-    neighbourhood().ok()?.look().ok()
+    other_sessions().ok()?.look().ok()
 }
 
 /// Where this process keeps its journal. The name is the process's own; who it is, the journal says.
@@ -222,13 +285,33 @@ fn state_directory() -> Option<PathBuf> {
 
 /// The same for a session, which cannot do without: --journal names another place for its own journal only.
 fn needed_state_directory() -> Result<PathBuf, Failure> {
-    let advice = "set XDG_STATE_HOME to a folder that this user can write: sessions know of each other there";
+    let advice = "set XDG_STATE_HOME to a folder that this user can write; sessions find each other there";
     state_directory().ok_or_else(|| Failure::usage(format!("{NO_STATE}; {advice}")))
 }
 
 /// The same for the journals of all sessions.
 fn needed_for_all() -> Result<PathBuf, Failure> {
     state_directory().ok_or_else(|| Failure::usage(format!("{NO_STATE}; name the journal with --journal")))
+}
+
+/// What putting back takes, should this process be killed.
+pub fn aftermath(journal: Option<&Path>) -> Aftermath {
+    Aftermath {
+        folders: folders_of_journals(journal),
+        other_sessions: other_sessions().ok(),
+        machine: this_machine(),
+        boot: boot().unwrap_or_default(),
+    }
+}
+
+/// The folders in which journals are made and removed: that of all sessions, and that of a journal that is named.
+fn folders_of_journals(named: Option<&Path>) -> Vec<PathBuf> {
+    let folder = |journal: &Path| match journal.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let meeting = meeting_place().map(|place| place.path().to_owned());
+    state_directory().into_iter().chain(meeting).chain(named.map(folder)).collect()
 }
 
 /// The journals in a directory, the newest first: a later session may have saved what an earlier one had set.

@@ -17,6 +17,7 @@ mod own_data;
 mod platforms;
 mod programs;
 mod prometheus;
+mod recipe;
 mod recordings;
 mod register_names;
 mod registers_alone;

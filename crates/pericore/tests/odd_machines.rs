@@ -206,3 +206,30 @@ fn a_socket_without_its_uncore_is_no_machine_of_one_socket() {
         assert!(words.contains("shows no uncore"), "{printed}");
     }
 }
+
+/// A bundle taken behind the doors, as on a host: the file boots with the same fault, and `stat` prints the same as on
+/// the machine itself.
+#[test]
+fn a_bundle_is_a_bug_report_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sent.machine");
+    let file = file.to_str().unwrap();
+    let machine = "e5-2600:sockets=2,hidden=1/imc3,all-ones=0/cbo2";
+    let taken = pericore(&["doctor", "--machine", machine, "--bundle", file]);
+    assert!(taken.status.success(), "{}", text(&taken.stderr));
+    let stat = |machine: &str| {
+        let workload = "random:requests=20000,threads=4";
+        let events = "imc/CAS_COUNT.RD/,cbo/CLOCKTICKS/";
+        let output =
+            pericore(&["stat", "--machine", machine, "--workload", workload, "--per-unit", "-x,", "-e", events]);
+        text(&output.stderr)
+    };
+    let original = stat(machine);
+    assert!(original.lines().count() > 20 && original.contains("S0 cbo2,<not supported>"), "{original}");
+    assert_eq!(stat(file), original);
+    let script = "\"$PERICORE\" doctor --bundle - && \"$PERICORE\" doctor --bundle /proc/none; echo $?";
+    let script = script.replace("$PERICORE", env!("CARGO_BIN_EXE_pericore"));
+    let live = on(&["e5-2600:sockets=2,hidden=1/imc3"], &script);
+    assert!(live.contains(&"hidden 1/imc3".to_owned()) && live.contains(&"end".to_owned()), "{live:?}");
+    assert!(live[0].starts_with("# pericore ") && live.last().is_some_and(|status| status == "255"), "{live:?}");
+}

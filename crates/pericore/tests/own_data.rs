@@ -83,7 +83,7 @@ fn events_and_metrics_of_ones_own_are_like_the_shipped_ones() {
     assert!(rows.contains(r#""metric-value":"192000.000000""#), "{rows}");
     // Without the folder nobody knows them.
     let (status, _, errors) = run(command(PERICORE).args(["explain", "--machine", "snbep", "MY_EVENT"]));
-    assert!(status != Some(0) && errors.contains("nothing called"), "{errors}");
+    assert!(status != Some(0) && errors.contains("has no \"MY_EVENT\""), "{errors}");
 }
 
 /// The XDG base directory rules: the user's directory, and the system's.

@@ -15,7 +15,7 @@ fn stat(machine: &str, events: &str, limit: &str) -> (i32, String) {
     let left = String::from_utf8_lossy(&output.stdout).into_owned();
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!left.contains(".journal"), "{machine}: {left}{printed}");
-    assert!(printed.contains("no session has left anything behind"), "{machine}: {printed}");
+    assert!(printed.contains("no session left anything to restore"), "{machine}: {printed}");
     (output.status.code().unwrap_or(-1), printed)
 }
 

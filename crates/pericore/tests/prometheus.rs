@@ -53,7 +53,7 @@ impl Running {
 /// A server of a streaming software machine, and the address of its metrics.
 fn serve() -> (Running, String) {
     // As docs/fleet.md has it.
-    let line = "serve --machine e5-2600:sockets=2 --workload stream -I 250 --listen 127.0.0.1:0 -A -M \
+    let line = "serve --machine e5-2600:sockets=2 --workload stream -I 500 --listen 127.0.0.1:0 -A -M \
                 MEM_READ_BANDWIDTH,MEM_WRITE_BANDWIDTH,qpi/QPI_TX_UTIL,qpi/TX_DATA_BANDWIDTH,AVG_TOR_DRD_MISS_LATENCY \
                 -e imc/CLOCKTICKS/";
     let mut program = crate::ours::command(crate::ours::PERICORE);
@@ -112,8 +112,8 @@ impl Prometheus {
         let [shown] = blocks(DOCUMENT, "yaml").collect::<Vec<_>>()[..] else {
             panic!("the document shows one configuration")
         };
-        let config = shown.replace("scrape_interval: 30s", "scrape_interval: 500ms").replace("localhost:9988", target);
-        assert!(config.contains(target) && config.contains("500ms"), "{config}");
+        let config = shown.replace("scrape_interval: 30s", "scrape_interval: 250ms").replace("localhost:9988", target);
+        assert!(config.contains(target) && config.contains("250ms"), "{config}");
         let file = folder.path().join("prometheus.yml");
         std::fs::write(&file, config).expect("a file of ours");
         let mut theirs = Command::new("prometheus");

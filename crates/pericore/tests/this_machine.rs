@@ -93,6 +93,12 @@ fn counts_on_an_emerald_rapids_go_through_memory() {
     assert_eq!(clocks, ["imc0", "imc2", "imc4", "imc6"]);
 }
 
+/// The JSON lines of a run: on a busy host there are words beside them.
+fn rows_of(run: &Run) -> Vec<serde_json::Value> {
+    let lines = run.stderr.lines().filter(|line| line.starts_with('{'));
+    lines.map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
+}
+
 /// Intervals follow wall time, their counts add up, and an end by the clock ends the program too.
 #[test]
 fn intervals_add_up_to_the_whole() {
@@ -101,8 +107,7 @@ fn intervals_add_up_to_the_whole() {
     let (run, left) = script(&rig, r#""$P" stat -I 50 --timeout 220 -j -e imc0/ACT_COUNT/ -- sleep 1000"#);
     assert_eq!(run.outcome, Outcome::Exited(128 + 15), "the program was asked to end: {}", run.stderr);
     assert!(left.is_empty(), "{left:?}");
-    let rows: Vec<serde_json::Value> =
-        run.stderr.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    let rows: Vec<serde_json::Value> = rows_of(&run);
     let ends: Vec<f64> = rows.iter().map(|row| row["interval"].as_f64().expect("a time")).collect();
     // A very busy host may come too late for all intervals but the last.
     assert!(ends.is_sorted_by(|one, next| one < next), "{ends:?}");
@@ -148,11 +153,15 @@ fn a_killed_run_is_undone_from_its_default_journal() {
         r#""$P" stat -e cbo0/CLOCKTICKS/ -o /dev/null & pid=$!
          until ls "$XDG_STATE_HOME"/pericore/*.journal 2>/dev/null; do sleep 0.01; done
          "$P" restore
-         kill -9 $pid; wait $pid; "$P" restore; "$P" restore"#,
+         kill_both $pid; wait $pid; "$P" restore; "$P" restore"#,
     );
     assert_eq!(run.outcome, Outcome::Exited(0), "{}{}", run.stdout, run.stderr);
     assert!(left.is_empty(), "{left:?}");
-    for part in ["still counts with it", "hold their old values again", "no session has left anything behind"] {
+    for part in [
+        "is still counting; it restores everything",
+        "registers and removed the journal",
+        "no session left anything to restore",
+    ] {
         assert!(run.stdout.contains(part), "{part}: {}{}", run.stdout, run.stderr);
     }
     assert_eq!(last_write(&run, 0xd10), Some(0), "control 0 of CBo 0 holds what it held before");
@@ -220,8 +229,7 @@ fn it_ends_after_so_many_intervals_and_adds_them_up() {
     let (run, left) = script(&rig, line);
     assert_eq!(run.outcome, Outcome::Exited(128 + 15), "{}", run.stderr);
     assert!(left.is_empty(), "{left:?}");
-    let rows: Vec<serde_json::Value> =
-        run.stderr.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    let rows: Vec<serde_json::Value> = rows_of(&run);
     let [intervals @ .., whole] = &rows[..] else { panic!("{rows:?}") };
     assert!(intervals.len() == 3 && whole["interval"].is_null(), "{rows:?}");
     let of = |row: &serde_json::Value| row["counter-value"].as_str().and_then(|text| text.parse::<f64>().ok());
@@ -291,10 +299,13 @@ fn two_runs_share_a_unit() {
     );
     assert!(run.stdout.contains("second 0") && run.stdout.contains("first 143"), "{}{}", run.stdout, run.stderr);
     let rows = run.stdout.lines().chain(run.stderr.lines()).filter(|line| line.starts_with('{'));
-    let validities: Vec<String> = rows
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["validity"].to_string())
-        .collect();
-    assert_eq!(validities, ["\"measured\"", "\"measured\""], "{}{}", run.stdout, run.stderr);
+    // Counters that run while they are read: on a busy host that is said of them.
+    let is_right = |line: &str| {
+        let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let is_uneven = row["concerns"].as_str().is_some_and(|why| why.contains("one after the other"));
+        row["validity"] == "measured" || is_uneven
+    };
+    assert_eq!(rows.map(is_right).collect::<Vec<_>>(), [true, true], "{}{}", run.stdout, run.stderr);
     let selected = |number: u32| {
         let writes = run.all(msr(number)).into_iter().filter_map(|access| match access.entry.kind {
             Kind::Write(value) if value != 0 => Some(value),
@@ -315,7 +326,7 @@ fn a_run_that_is_cut_short_is_left_out_of_the_means() {
     let rig = Rig::default();
     let (run, _) = script(&rig, &format!(r#""$P" stat -r 3 -e imc/CLOCKTICKS/ -- sh -c '{program}'"#));
     assert_eq!(run.outcome, Outcome::Exited(128 + 2), "{}", run.stderr);
-    for words in ["cut short is left out of the means", "in the only run", "imc/CLOCKTICKS/"] {
+    for words in ["the interrupted run is not part of the means", "in the only run", "imc/CLOCKTICKS/"] {
         assert!(run.stderr.contains(words), "no {words:?} in {}", run.stderr);
     }
 }
@@ -348,9 +359,16 @@ fn rights_are_given_up_once_they_are_used() {
             "$P" stat -r 2 -e cbo0/CLOCKTICKS/ -- true; echo status $?"#
         ),
     );
-    let thread = |capabilities: &str| format!(" 1 CapEff: {capabilities}\n 1 CapPrm: {capabilities}\n");
+    // One thread waits, the other is the socket's, to which nothing is left in any case.
+    let threads = |capabilities: &str| {
+        let of = |set: &str| match capabilities {
+            NONE => format!(" 2 {set}: {NONE}\n"),
+            other => format!(" 1 {set}: {NONE}\n 1 {set}: {other}\n"),
+        };
+        of("CapEff") + &of("CapPrm")
+    };
     for (capabilities, after) in [(NONE, "status 143\n"), (KILL, ""), (DAC_OVERRIDE, "status 143\nstatus 0\n")] {
-        let expected = thread(capabilities) + after;
+        let expected = threads(capabilities) + after;
         assert!(run.stdout.contains(&expected), "{expected}: {}{}", run.stdout, run.stderr);
     }
     let own = run.stdout.lines().find_map(|line| line.strip_prefix("own ")).expect("the shell says");

@@ -1,6 +1,6 @@
 //! The trait between software and hardware.
 
-use crate::{Address, Outcome, Width};
+use crate::{AccessError, Address, Outcome, Width};
 
 /// One step of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +74,45 @@ pub trait RegisterSpace {
     fn batch(&mut self, operations: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
         outcomes.extend(operations.iter().map(|&operation| self.carry_out(operation)));
     }
+
+    /// Carries out a list in order and appends one outcome each to `outcomes`. A write whose mask in `keeps` is not 0
+    /// leaves these bits as the register holds them: it is read right before, and the outcome is what it held. All
+    /// other steps between two such writes are one [`batch`](Self::batch). Implementations that reach registers by
+    /// messages override this to send one. `keeps` has as many masks as there are operations.
+    fn carry_out_list(&mut self, operations: &[Operation], keeps: &[u64], outcomes: &mut Vec<Outcome<u64>>) {
+        let mut at = 0;
+        while at < operations.len() {
+            if keeps[at] != 0 {
+                outcomes.push(self.merge(operations[at], keeps[at]));
+                at += 1;
+                continue;
+            }
+            let plain = keeps[at..].iter().take_while(|keeps| **keeps == 0).count();
+            self.batch(&operations[at..at + plain], outcomes);
+            at += plain;
+        }
+    }
+
+    /// Writes a register whose bits in `keeps` belong to others: it is read right before. What it held.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read) and [`write`](Self::write); a register that reads as all ones is not written.
+    fn merge(&mut self, operation: Operation, keeps: u64) -> Outcome<u64> {
+        let Operation::Write { address, width, value } = operation else { return self.carry_out(operation) };
+        let held = self.read(address, width)?;
+        if held == width.mask() {
+            return Err(AccessError::Io { address, message: "the register reads as all ones".to_owned() });
+        }
+        self.write(address, width, held & keeps | value)?;
+        Ok(held)
+    }
+
+    /// Says that the units of these names, of a processor family, are looked for next, by reads that each depend on
+    /// those before. Implementations that let nobody read outside of units have it done where the registers are, and
+    /// reply from what was read there.
+    fn expect_discovery(&mut self, family: &str, units: &[&str]) {
+        let _ = (family, units);
+    }
 }
 
 impl<T: RegisterSpace + ?Sized> RegisterSpace for &mut T {
@@ -92,12 +131,19 @@ impl<T: RegisterSpace + ?Sized> RegisterSpace for &mut T {
     fn pci_segments(&mut self) -> Vec<u16> {
         (**self).pci_segments()
     }
+
+    fn carry_out_list(&mut self, operations: &[Operation], keeps: &[u64], outcomes: &mut Vec<Outcome<u64>>) {
+        (**self).carry_out_list(operations, keeps, outcomes);
+    }
+
+    fn expect_discovery(&mut self, family: &str, units: &[&str]) {
+        (**self).expect_discovery(family, units);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AccessError;
 
     /// One register, 0x391, which refuses bit 63; a batch is its own, as where a system call is saved.
     #[derive(Default)]
@@ -168,6 +214,22 @@ mod tests {
         let mut space = Plain::default();
         assert_eq!(STEPS.map(|step| space.carry_out(step)), wanted);
         assert_eq!(STEPS.map(|step| step.address()), [HERE, HERE, HERE, ELSEWHERE, HERE]);
+    }
+
+    /// Bits 0 to 3 are ours, the rest somebody else's.
+    #[test]
+    fn bits_of_others_stay_as_they_are() {
+        let mut space = Plain(One { value: 0xab5, batches: 0 });
+        let write = |value| Operation::Write { address: HERE, width: Width::B8, value };
+        let read = Operation::Read { address: HERE, width: Width::B8 };
+        let mut outcomes = Vec::new();
+        space.carry_out_list(&[read, write(0x3), read, write(0xc0)], &[0, !0xf, 0, 0], &mut outcomes);
+        assert_eq!(outcomes, [Ok(0xab5), Ok(0xab5), Ok(0xab3), Ok(0)]);
+        assert_eq!(space.0.value, 0xc0);
+        // What is absent is not written.
+        space.0.value = u64::MAX;
+        assert!(space.merge(write(1), !0xf).is_err());
+        assert_eq!(space.0.value, u64::MAX);
     }
 
     /// Through a reference it is the same space, with its own way of doing batches.

@@ -78,7 +78,7 @@ impl RecordedLines {
         };
         let Some(first) = value(key::RECORDING) else {
             return Err(refuse(format!(
-                "its metadata has no {:?}: it is no recording, or one that another program has written anew",
+                "its metadata has no {:?}: not a Pericore recording, or another program has rewritten it",
                 key::RECORDING
             )));
         };

@@ -239,7 +239,7 @@ fn what_is_no_table_of_ours_is_refused_in_words() {
     let future = changed(b"{\"pericore-recording\":1,", b"{\"pericore-recording\":7,");
     assert!(refused(&future).contains("the format's version is 7"), "{}", refused(&future));
     let moved = changed(b"\"unit\":\"imc\",\"number\":0}", b"\"unit\":\"imc\",\"number\":3}");
-    assert!(refused(&moved).contains("another program has written it anew"), "{}", refused(&moved));
+    assert!(refused(&moved).contains("another program has rewritten it"), "{}", refused(&moved));
 }
 
 /// A disk that is full: what was written stays, and nothing is written behind what was not.

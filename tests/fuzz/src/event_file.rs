@@ -18,9 +18,9 @@ pub fn run(data: &[u8]) {
         }
         for event in &file.events {
             assert!((1..=lines).contains(&event.line));
-            let register = event.unit.register(Role::Control).expect("rows of units without controls are refused");
-            let decoded =
-                decode::register(family, event.unit, register, 0, event.config).expect("the control value fits");
+            let unit = family.unit(event.unit.name).expect("the family's");
+            let register = unit.register(Role::Control).expect("rows of units without controls are refused");
+            let decoded = decode::register(family, unit, register, 0, event.config).expect("the control value fits");
             assert_eq!(decoded.reserved_bits(), 0, "{event:?}");
             assert!(u32::from(event.counters) < 1 << event.unit.counters && event.counters != 0, "{event:?}");
         }

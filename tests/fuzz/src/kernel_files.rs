@@ -8,7 +8,7 @@ pub fn run(data: &[u8]) {
     for line in text.lines() {
         if let Ok(format) = line.parse::<TermFormat>() {
             assert_eq!(format.to_string().parse(), Ok(format.clone()));
-            let full = Attributes { words: [0x5555_aaaa_3333_cccc; 4] };
+            let full = Attributes { words: [0x5555_aaaa_3333_cccc; 4], ..Attributes::default() };
             for value in [0, 1, format.max() / 3, format.max()] {
                 let placed = format.set(full, value).expect("it fits");
                 assert_eq!(format.get(placed), value);

@@ -5,6 +5,7 @@ pub mod event_file;
 pub mod event_list;
 pub mod gdb_packets;
 pub mod http_request;
+pub mod journal;
 pub mod kernel_files;
 pub mod metric_expression;
 pub mod names;
@@ -13,6 +14,7 @@ pub mod recording;
 pub mod registers;
 pub mod scenario;
 pub mod snapshot;
+pub mod table;
 pub mod trace_reader;
 pub mod workload;
 
@@ -25,6 +27,7 @@ pub const TARGETS: &[Target] = &[
     ("event_list", event_list::run),
     ("gdb_packets", gdb_packets::run),
     ("http_request", http_request::run),
+    ("journal", journal::run),
     ("kernel_files", kernel_files::run),
     ("metric_expression", metric_expression::run),
     ("names", names::run),
@@ -33,6 +36,7 @@ pub const TARGETS: &[Target] = &[
     ("registers", registers::run),
     ("scenario", scenario::run),
     ("snapshot", snapshot::run),
+    ("table", table::run),
     ("trace_reader", trace_reader::run),
     ("workload", workload::run),
 ];

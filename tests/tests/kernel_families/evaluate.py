@@ -3,8 +3,9 @@
 
     evaluate.py FILE < FACTS
 
-FILE is one of Intel's metric files, or a table of catalog/kernel/metrics. FACTS is JSON: `counts` by event, of all instances; `instances` of
-the unit of each event; `constants`; `seconds`. Prints JSON: for each metric its `value`, or the `reason` why it has none.
+FILE is one of Intel's metric files, or a table of catalog/kernel/metrics. FACTS is JSON: `counts` by event, of all instances, with what
+modifies it in the formula; `instances` of the unit of each event; `constants`; `seconds`. Prints JSON: for each metric its `value`, or the
+`reason` why it has none. Without facts (null): what it is measured in, `unit`, and its `events`.
 """
 
 import json
@@ -13,29 +14,38 @@ import sys
 
 
 def rows(path):
-    """Name, formula, and the events and constants by their letters."""
+    """Name, unit of measure, formula, and the events and constants by their letters."""
     text = open(path, encoding="utf-8").read()
     if path.endswith(".json"):
         for row in json.loads(text)["Metrics"]:
             events = {of["Alias"]: of["Name"] for of in row["Events"]}
-            yield row["MetricName"], row["Formula"], events, {of["Alias"]: of["Name"] for of in row["Constants"]}
+            constants = {of["Alias"]: of["Name"] for of in row["Constants"]}
+            yield row["MetricName"], row["UnitOfMeasure"], row["Formula"], events, constants
         return
     for line in text.splitlines():
         if "|" in line:
-            name, _, formula, letters = (part.strip() for part in line.split("|"))
-            pairs = dict(word.split("=", 1) for word in letters.split())
-            events = {letter: of for letter, of in pairs.items() if of.startswith("UNC_")}
-            yield name, formula, events, {letter: of for letter, of in pairs.items() if letter not in events}
+            name, unit, formula, *letters = (part.strip() for part in line.split("|"))
+            events, constants = (dict(word.split("=", 1) for word in of.split()) for of in letters)
+            yield name, unit, formula, events, constants
+
+
+# Events that no counter of the kernel's PMUs gives.
+NOT_COUNTED = {
+    ":retire_latency": "needs latencies that sampling alone gives",
+    "^FREERUN_": "needs the energy counters",
+    ":percore": "needs counts of whole cores",
+}
 
 
 def value(formula, events, constants, facts):
     if not events:
         return {"reason": "counts nothing"}
-    if not all(event.startswith("UNC_") for event in events.values()):
-        return {"reason": "needs events of the cores"}
+    for pattern, reason in NOT_COUNTED.items():
+        if any(re.search(pattern, event) for event in events.values()):
+            return {"reason": reason}
     if re.search(r"\[\d+\]", formula):
         return {"reason": "takes the count of one socket"}
-    known = {"DURATIONTIMEINSECONDS": facts["seconds"], "durationtimeinmilliseconds": facts["seconds"] * 1000}
+    known = {"min": min, "max": max, "DURATIONTIMEINSECONDS": facts["seconds"], "durationtimeinmilliseconds": facts["seconds"] * 1000}
     for letter, name in events.items():
         bare = name.replace(":one_unit", "")
         if bare not in facts["counts"]:
@@ -44,12 +54,20 @@ def value(formula, events, constants, facts):
         known[letter] = facts["counts"][bare] / instances
     for letter, name in constants.items():
         known[letter] = known["durationtimeinmilliseconds"] if name == "DURATIONTIMEINMILLISECONDS" else facts["constants"][name]
-    return {"value": eval(formula, {"__builtins__": {}}, known)}  # noqa: S307
+    # The files write >= as two words.
+    formula = re.sub(r"([<>=!]) =", r"\1=", formula)
+    try:
+        return {"value": eval(formula, {"__builtins__": {}}, known)}  # noqa: S307
+    except ZeroDivisionError:
+        return {"undefined": True}
 
 
 def main():
     facts = json.load(sys.stdin)
-    found = {name: value(formula, events, constants, facts) for name, formula, events, constants in rows(sys.argv[1])}
+    found = {}
+    for name, unit, formula, events, constants in rows(sys.argv[1]):
+        about = {"unit": unit, "events": list(events.values())}
+        found[name] = value(formula, events, constants, facts) if facts else about
     json.dump(found, sys.stdout)
 
 

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
-use pericore_observe::kernel::{Attributes, GroupReading, PerfEvents};
+use pericore_observe::kernel::{Attributes, GroupReading, PerfEvents, Privilege};
 
 use crate::perf_attributes::pmus::Words;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Counts a second in each instance of a PMU, for what the words select.
-pub fn rate(pmu: &str, words: Words) -> u64 {
-    let text = format!("{pmu} {words:x?}");
+/// Counts a second in each instance of a PMU, for what the words select and whose occurrences count.
+pub fn rate(pmu: &str, words: Words, privilege: Privilege) -> u64 {
+    let text = format!("{pmu} {words:x?} {privilege:?}");
     let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
@@ -51,7 +51,7 @@ impl PerfEvents for Rates {
 
     fn open(&mut self, kind: u32, attributes: Attributes, _: u32, leader: Option<&usize>) -> io::Result<usize> {
         let [config, config1, config2, _] = attributes.words;
-        let rate = rate(&self.instances[&kind].0, Words { config, config1, config2 });
+        let rate = rate(&self.instances[&kind].0, Words { config, config1, config2 }, attributes.privilege);
         let mut counters = self.counters.borrow_mut();
         let number = counters.len();
         counters.push(Counter { rate, leader: leader.copied().unwrap_or(number), since: None, ran: 0 });

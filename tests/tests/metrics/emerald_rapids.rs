@@ -25,6 +25,7 @@ const BOOK: Book = Book {
         shipped!("8592+", "package"),
         shipped!("8592+", "modules"),
         shipped!("8592+:sockets=2", "messages"),
+        shipped!("8592+:sockets=2", "system"),
     ],
     given: &[],
     nothing: &[],

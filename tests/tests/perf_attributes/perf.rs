@@ -46,7 +46,8 @@ impl<'a> Perf<'a> {
         let path = log.path().to_str().expect("UTF-8");
         let trace = ["-f", "-v", "-e", "trace=perf_event_open", "-e", "inject=perf_event_open:retval=1", "-o", path];
         let mut command = self.command("strace", &trace);
-        command.args(["perf", "stat"]);
+        // Of one CPU: events of the cores are opened once then, and in the order given.
+        command.args(["perf", "stat", "-C", "0"]);
         command.args(events.iter().flat_map(|event| ["-e", event])).arg("true").output().expect("strace is installed");
         let text = std::fs::read_to_string(path).expect("written by strace");
         let found: Vec<Words> = text.lines().filter_map(words).collect();

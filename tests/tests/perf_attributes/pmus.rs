@@ -7,6 +7,9 @@ use std::path::Path;
 
 const FACTS: &str = include_str!("../../reference/linux-uncore-pmus.txt");
 
+/// The PMU of the cores: each CPU counts for itself, so that it has no mask of CPUs.
+const CORES: &str = "cpu";
+
 /// Files of a folder: names and texts.
 type Texts = Vec<(&'static str, &'static str)>;
 
@@ -41,6 +44,11 @@ pub fn families() -> Vec<FamilyPmus> {
             ["formats", name] => group = Some((name, true)),
             ["events", name] => group = Some((name, false)),
             ["family", code, cpuid] => families.push(FamilyPmus { code, cpuid, ..FamilyPmus::default() }),
+            ["core", format] => {
+                let family = families.last_mut().expect("a family above");
+                family.instances.insert(CORES.to_owned(), 1);
+                family.pmus.insert(CORES.to_owned(), (formats[format].clone(), Texts::new()));
+            }
             ["pmu", name, instances, format, ref event @ ..] => {
                 let family = families.last_mut().expect("a family above");
                 let events = event.first().map_or_else(Texts::new, |group| events[group].clone());
@@ -65,17 +73,17 @@ impl FamilyPmus {
     pub fn write(&self, root: &Path) {
         let file = |path: &Path, text: &str| fs::write(path, format!("{text}\n")).expect("written");
         let devices = root.join("bus/event_source/devices");
-        let core: Texts = vec![("event", "config:0-7"), ("umask", "config:8-15")];
-        let others = self.pmus.iter().map(|(name, (formats, events))| (name.as_str(), formats, events));
         // Lower numbers are types that perf and strace know.
-        for (number, (name, formats, events)) in (20..).zip([("cpu", &core, &Texts::new())].into_iter().chain(others)) {
+        for (number, (name, (formats, events))) in (20..).zip(&self.pmus) {
             let folder = devices.join(name);
             for (below, texts) in [("format", formats), ("events", events)] {
                 fs::create_dir_all(folder.join(below)).expect("a folder");
                 texts.iter().for_each(|(name, text)| file(&folder.join(below).join(name), text));
             }
             file(&folder.join("type"), &number.to_string());
-            file(&folder.join("cpumask"), "0");
+            if name != CORES {
+                file(&folder.join("cpumask"), "0");
+            }
         }
         fs::create_dir_all(root.join("devices/system/cpu")).expect("a folder");
         file(&root.join("devices/system/cpu/online"), "0");
@@ -103,7 +111,9 @@ impl FamilyPmus {
                     texts.iter().for_each(|(name, text)| file(format!("{folder}/{below}/{name}"), text));
                 }
                 file(format!("{folder}/type"), &kind.to_string());
-                file(format!("{folder}/cpumask"), "0-1");
+                if name != CORES {
+                    file(format!("{folder}/cpumask"), "0-1");
+                }
                 kinds.insert(kind, (name.clone(), instance));
             }
         }

@@ -1,6 +1,8 @@
 //! Platforms that differ around the uncore: PCI segments, a socket whose U-Box is hidden, thousands of other
 //! functions, and systems that deny accesses.
 
+mod tables;
+
 use pericore_machine::MachineSpec;
 use pericore_machine::chassis::Chassis;
 use pericore_observe::discover::{Cpu, DiscoverError, Topology, discover};

@@ -1,10 +1,11 @@
 //! Changes that are found, and what they spoil.
 
 use pericore_observe::plan::Freeze;
-use pericore_observe::session::{Manners, Options, Sample, prepare};
+use pericore_observe::session::{Manners, Options, Sample, Session, prepare};
+use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
 use pericore_tests::session::shared::Shared;
 
-use super::{after, at_the_end, doubts, measured, start};
+use super::{after, at_the_end, doubts, measured, planned, start};
 
 /// Somebody freezes the unit control of every caching agent, and leaves it so.
 #[test]
@@ -147,6 +148,40 @@ fn clocks_that_run_on_while_they_are_read_are_not_compared() {
     let last = at_the_end(&mut session, &machine, 2000);
     assert_eq!(last.counts[2].count, Some(3000));
     assert_eq!(measured(&last), [0, 1, 2, 3], "{:?}", doubts(&last));
+}
+
+/// A machine whose host takes its CPU away for 200 cycles, right after the freeze of the first channel was written.
+struct Busy(Shared);
+
+impl RegisterSpace for Busy {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        self.0.read(address, width)
+    }
+
+    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        self.0.write(address, width, value)?;
+        let gate = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xf4 };
+        if (address, value) == (gate, 0x0001_0100) {
+            self.0.run(200);
+        }
+        Ok(())
+    }
+}
+
+/// The other channels run on meanwhile: their clocks are ahead, and nobody else has a part in that.
+#[test]
+fn what_a_busy_host_does_is_laid_to_nobody() {
+    let machine = Shared::new("e5-2600", 1);
+    let plan = planned(&machine, "imc/CLOCKTICKS/");
+    let moment = |space: &mut Busy| space.0.moment();
+    let mut session = Session::start(Busy(machine.clone()), plan, Options::default(), moment).expect("it starts");
+    machine.run(4000);
+    let sample = session.sample(moment);
+    let counts: Vec<_> = sample.counts.iter().map(|count| count.count).collect();
+    assert_eq!(counts, [4000, 4200, 4200, 4200].map(Some));
+    let reasons = doubts(&sample);
+    assert!(measured(&sample).is_empty() && reasons.len() == 1, "{reasons:?}");
+    assert!(reasons[0].contains("one after the other") && !reasons[0].contains("someone else"), "{reasons:?}");
 }
 
 /// A counter that somebody sets back: the difference would be nearly 2^48.

@@ -1,6 +1,10 @@
 //! An intruder with a seed, who writes a gate, an enable, a control or a counter at a random time, and leaves it so
 //! or takes it back.
 //!
+//! Places: unit controls, controls, counters, the socket's freeze and the enables of caching agents, memory channels
+//! (in configuration space and in memory), mesh-to-memory units, slices, the power unit and Nehalem's uncore. Values:
+//! what freezes, nothing, another event, any bits at all, or of a counter less than it holds.
+//!
 //! Runs have 25 to 64 samples of 50 to 4,000 cycles. The intruder comes in any of them, at any cycle of it, and stays
 //! for 1 cycle up to the whole sample, or for good. `docs/others.md` has the three kinds of changes: what is left is
 //! found, and so is what came and went where like clocks are counted beside and at least 1 % of one is gone.
@@ -30,12 +34,20 @@ struct Prey {
     clocks: usize,
 }
 
+const fn memory(offset: u64, width: Width, value: Option<u64>) -> Target {
+    Target { address: Address::Mmio { physical: 0xf002_2800 + offset }, width, value }
+}
+
 const fn msr(msr: u32, value: Option<u64>) -> Target {
     Target { address: Address::Msr { cpu: 0, msr }, width: Width::B8, value }
 }
 
 fn pci(function: u8, offset: u16, width: Width, value: Option<u64>) -> Target {
     Target { address: Address::Pci { bdf: Bdf::new(0xff, 16, function), offset }, width, value }
+}
+
+const fn m2m(offset: u16, width: Width, value: Option<u64>) -> Target {
+    Target { address: Address::Pci { bdf: Bdf::new(0xfe, 12, 0), offset }, width, value }
 }
 
 /// A channel: unit control, control (0 and CAS_COUNT), counter.
@@ -54,9 +66,27 @@ fn agent(number: u32) -> [Target; 5] {
     [msr(at, Some(1)), msr(at + 2, Some(0)), msr(at + 2, Some(0x36)), msr(at + 8, None), msr(0x2ff0, Some(1))]
 }
 
+/// A slice of the E5-2600: unit control, control (0, LLC_VICTIMS, any bits), counter.
+fn slice(number: u32, any: u64) -> [Target; 5] {
+    let at = 0xd00 + 0x20 * number;
+    [
+        msr(at + 0x04, Some(0x1_0100)),
+        msr(at + 0x10, Some(0)),
+        msr(at + 0x10, Some(0x0040_0137)),
+        msr(at + 0x10, Some(any)),
+        msr(at + 0x16, None),
+    ]
+}
+
+/// Any value of a 32-bit control but the bits that reset a counter or make it raise interrupts.
+fn any_control(random: &mut Random) -> u64 {
+    random.below(1 << 32) & !0x0012_0000
+}
+
 fn prey(random: &mut Random) -> Prey {
     let functions = [0, 1, 4, 5];
-    match random.below(5) {
+    let any = any_control(random);
+    match random.below(10) {
         0 => Prey {
             family: "e5-2600",
             events: "imc/CLOCKTICKS/",
@@ -76,7 +106,60 @@ fn prey(random: &mut Random) -> Prey {
             targets: (0..64).flat_map(agent).collect(),
             clocks: 64,
         },
-        _ => Prey { family: "emerald-rapids", events: "cha7/CLOCKTICKS/", targets: agent(7).into(), clocks: 1 },
+        4 => Prey { family: "emerald-rapids", events: "cha7/CLOCKTICKS/", targets: agent(7).into(), clocks: 1 },
+        5 => Prey {
+            family: "e5-2600",
+            events: "cbo/CLOCKTICKS/",
+            targets: (0..8).flat_map(|number| slice(number, any)).collect(),
+            clocks: 8,
+        },
+        // The fixed counter of a channel, with its control.
+        6 => Prey {
+            family: "e5-2600",
+            events: "imc0/DCLK_FIXED/",
+            targets: vec![
+                pci(0, 0xf4, Width::B4, Some(0x0001_0100)),
+                pci(0, 0xf0, Width::B4, Some(0)),
+                pci(0, 0xd0, Width::B8, None),
+            ],
+            clocks: 1,
+        },
+        7 => Prey {
+            family: "e5-2600",
+            events: "pcu/CLOCKTICKS/",
+            targets: vec![
+                msr(0xc24, Some(0x1_0100)),
+                msr(0xc30, Some(0)),
+                msr(0xc30, Some(any | 0x0040_0000)),
+                msr(0xc36, None),
+            ],
+            clocks: 1,
+        },
+        8 => Prey {
+            family: "emerald-rapids",
+            events: "imc0/CLOCKTICKS/",
+            targets: vec![
+                memory(0, Width::B4, Some(1)),
+                memory(0x40, Width::B4, Some(0)),
+                memory(0x40, Width::B4, Some(any)),
+                memory(0x08, Width::B8, None),
+                msr(0x2ff0, Some(1)),
+            ],
+            clocks: 1,
+        },
+        // A mesh-to-memory unit: its controls have 8 bytes in configuration space.
+        _ => Prey {
+            family: "emerald-rapids",
+            events: "m2m0/CLOCKTICKS/",
+            targets: vec![
+                m2m(0x438, Width::B4, Some(1)),
+                m2m(0x468, Width::B4, Some(0)),
+                m2m(0x468, Width::B4, Some(any)),
+                m2m(0x440, Width::B8, None),
+                msr(0x2ff0, Some(1)),
+            ],
+            clocks: 1,
+        },
     }
 }
 

@@ -8,6 +8,7 @@ mod cost;
 mod found;
 mod intruder;
 mod restored;
+mod simulation;
 
 use pericore_metrics::Grade;
 use pericore_observe::plan::Plan;

@@ -15,6 +15,8 @@ pub struct EventFact {
     pub flow_classes: u8,
     pub filter_value: u32,
     pub filters: Option<String>,
+    /// Further fields of the PMU, with their values.
+    pub settings: Vec<(String, u64)>,
     pub deprecated: bool,
     pub offered: bool,
 }
@@ -81,9 +83,9 @@ pub fn read(lines: &TableLines, diagnostics: &mut Diagnostics) -> EventTable {
                 table.rows = count.parse().unwrap_or(0);
                 continue;
             }
-            ["unit", name, prefix] => {
+            ["unit", name, ref prefix @ ..] => {
                 (unit, event) = (name.to_owned(), None);
-                table.prefixes.insert(unit.clone(), prefix.to_owned());
+                table.prefixes.insert(unit.clone(), prefix.concat());
                 continue;
             }
             ["-unit", name] => Some(Change::NoUnit(name.to_owned())),
@@ -137,6 +139,10 @@ fn settings(start: &EventFact, words: &[&str]) -> Option<EventFact> {
     let hex = |text| u64::from_str_radix(text, 16).ok();
     let mut fact = EventFact { umask: hex(umask)? | hex(extension)? << 8, ..start.clone() };
     for word in rest {
+        if let Some((field, value)) = word.split_once('=') {
+            fact.settings.push((field.to_owned(), hex(value)?));
+            continue;
+        }
         let (kind, value) = word.split_at(1);
         match kind {
             "p" => fact.ports = hex(value)?.try_into().ok()?,

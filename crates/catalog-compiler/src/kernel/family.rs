@@ -31,6 +31,8 @@ pub struct FamilyHeader {
     pub header: String,
     pub cpus: Vec<KernelCpu>,
     pub default_metrics: Vec<String>,
+    /// Groups of this project's metrics.
+    pub own: Vec<String>,
     pub units: Vec<UnitLine>,
 }
 
@@ -73,8 +75,8 @@ pub fn units(lines: &TableLines, diagnostics: &mut Diagnostics) -> BTreeMap<Stri
     kinds
 }
 
-/// Reads `family NAME ALIAS…`, `header …`, `title …`, `default METRIC…`, `cpu FAMILY MODEL [STEPPING-STEPPING]`,
-/// `unit NAME LAYOUT PMU…`, and below a unit `aliases NAME`.
+/// Reads `family NAME ALIAS…`, `header …`, `title …`, `default METRIC…`, `own GROUP`,
+/// `cpu FAMILY MODEL [STEPPING-STEPPING]`, `unit NAME LAYOUT PMU…`, and below a unit `aliases NAME`.
 pub fn read(lines: &TableLines, layouts: &Layouts, aliases: &Aliases, diagnostics: &mut Diagnostics) -> FamilyHeader {
     let mut header = FamilyHeader { place: Place { file: lines.file, line: 0 }, ..FamilyHeader::default() };
     for (place, line) in lines.iter() {
@@ -89,6 +91,7 @@ pub fn read(lines: &TableLines, layouts: &Layouts, aliases: &Aliases, diagnostic
             ["default", ref names @ ..] => {
                 header.default_metrics = names.iter().map(|name| (*name).to_owned()).collect();
             }
+            ["own", group] => header.own.push(group.to_owned()),
             ["cpu", family, model, ref steppings @ ..] => match cpu(family, model, steppings) {
                 Some(cpu) => header.cpus.push(cpu),
                 None => diagnostics.report(place, format!("{line:?} is no processor"), "write `cpu 6 0x55 0-4`"),
@@ -110,7 +113,7 @@ pub fn read(lines: &TableLines, layouts: &Layouts, aliases: &Aliases, diagnostic
                 (_, None) => diagnostics.report(place, "aliases of no unit", "write `unit NAME LAYOUT PMU` above them"),
             },
             _ => {
-                let fix = "lines begin with family, header, title, default, cpu, unit or aliases; see README.md";
+                let fix = "lines begin with family, header, title, default, own, cpu, unit or aliases; see README.md";
                 diagnostics.report(place, format!("{line:?} is no line of a family"), fix);
             }
         }

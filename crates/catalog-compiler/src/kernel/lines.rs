@@ -17,8 +17,3 @@ impl TableLines {
         lines.filter(|(_, text)| !text.trim_start().is_empty() && !text.starts_with('#'))
     }
 }
-
-/// The text for as long as the program runs, as rows have it.
-pub fn text(text: &str) -> &'static str {
-    text.to_owned().leak()
-}

@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use pericore_catalog_schema::{Document, KernelFamily, KernelUnit, PmuEvent, PmuField, PmuRow};
+use pericore_catalog_schema::{Arena, Document, KernelFamily, KernelUnit, PmuEvent, PmuField, PmuRow};
 
 use crate::{Diagnostics, Place};
 use events::{EventFact, EventTable, Facts, UnitFacts};
 use family::{FamilyHeader, UnitKind, UnitLine};
 use layout::LayoutField;
-use lines::{TableLines, text};
-use metrics::MetricTable;
+use lines::TableLines;
+use metrics::{Groups, MetricTable, ViewLine};
 use names::Names;
 
 /// The source of metrics that Intel has no file for.
@@ -27,15 +27,15 @@ const OWN: &str = "this project";
 
 /// The compiled tables.
 #[derive(Debug, Default)]
-pub struct KernelTables {
+pub struct KernelTables<'c> {
     /// Families, by code.
-    pub families: Vec<KernelFamily>,
+    pub families: Vec<KernelFamily<'c>>,
     /// Names of events and subevents, and lists of filters, that rows refer to by index.
     pub names: Vec<String>,
 }
 
 /// Reads the tables under `root`; reports what is wrong. A catalogue without the folder has none.
-pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
+pub fn read<'c>(to: &'c Arena, root: &Path, diagnostics: &mut Diagnostics) -> KernelTables<'c> {
     let folder = root.join("kernel");
     if !folder.is_dir() {
         return KernelTables::default();
@@ -49,6 +49,8 @@ pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
     }
     let aliases = reader.file("aliases", aliases::read);
     let kinds = reader.file("units", family::units);
+    let groups = reader.optional("own-metrics", |lines, d| metrics::groups(to, lines, d));
+    let views = reader.optional("views", metrics::views);
     let (mut headers, mut tables) = (Vec::new(), BTreeMap::new());
     for code in codes(&folder) {
         headers.push((
@@ -62,15 +64,18 @@ pub fn read(root: &Path, diagnostics: &mut Diagnostics) -> KernelTables {
     }
     let mut metrics = BTreeMap::new();
     for (code, _) in headers.iter().filter(|(code, _)| folder.join(format!("metrics/{code}.metrics")).is_file()) {
-        metrics.insert(code.clone(), reader.file(&format!("metrics/{code}.metrics"), metrics::read));
+        metrics.insert(
+            code.clone(),
+            reader.file(&format!("metrics/{code}.metrics"), |lines, d| metrics::read(to, lines, d)),
+        );
     }
     let mut names = Names::default();
     let mut families = Vec::new();
     for (code, header) in &headers {
         let facts = events::merged(code, &tables, reader.diagnostics);
         let own = metrics.remove(code).unwrap_or_default();
-        let family = compiled(code, header, tables.get(code), &facts, &kinds, &mut names, reader.diagnostics);
-        families.push(with_metrics(family, header, own, reader.diagnostics));
+        let family = compiled(to, code, header, tables.get(code), &facts, &kinds, &mut names, reader.diagnostics);
+        families.push(with_metrics(to, family, header, own, (&groups, &views), reader.diagnostics));
     }
     KernelTables { families, names: names.all }
 }
@@ -90,6 +95,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The same of a file that a catalogue may be without.
+    fn optional<T: Default>(&mut self, name: &str, parse: impl FnOnce(&TableLines, &mut Diagnostics) -> T) -> T {
+        if self.folder.join(name).is_file() { self.file(name, parse) } else { T::default() }
+    }
+
     /// What `parse` makes of a file's lines.
     fn file<T>(&mut self, name: &str, parse: impl FnOnce(&TableLines, &mut Diagnostics) -> T) -> T {
         let path = self.folder.join(name);
@@ -103,7 +113,9 @@ impl Reader<'_> {
     }
 }
 
-fn compiled(
+#[expect(clippy::too_many_arguments, reason = "what a family is made of")]
+fn compiled<'c>(
+    to: &'c Arena,
     code: &str,
     header: &FamilyHeader,
     table: Option<&EventTable>,
@@ -111,12 +123,12 @@ fn compiled(
     kinds: &BTreeMap<String, UnitKind>,
     names: &mut Names,
     diagnostics: &mut Diagnostics,
-) -> KernelFamily {
+) -> KernelFamily<'c> {
     for unit in facts.units.keys().filter(|unit| header.units.iter().all(|line| line.name != **unit)) {
         let fix = format!("add a line `unit {unit} LAYOUT PMU` to {code}.family");
         diagnostics.report(header.place, format!("{code}.events has events of {unit}, which the family has not"), fix);
     }
-    let units: Vec<KernelUnit> = header
+    let units: Vec<KernelUnit<'c>> = header
         .units
         .iter()
         .filter_map(|line| {
@@ -125,51 +137,61 @@ fn compiled(
                 diagnostics.report(line.place, format!("no kind of unit is called {:?}", line.name), fix);
                 return None;
             };
-            Some(unit(line, kind, facts, names))
+            Some(unit(to, line, kind, facts, names))
         })
         .collect();
     KernelFamily {
-        name: text(&header.name),
-        code: text(code),
-        aliases: header.aliases.iter().map(|alias| text(alias)).collect::<Vec<_>>().leak(),
-        title: text(&header.title),
-        header: text(&header.header),
-        documents: table.map_or_else(Vec::new, documents).leak(),
-        cpus: header.cpus.clone().leak(),
+        name: to.text(&header.name),
+        code: to.text(code),
+        aliases: to.list(header.aliases.iter().map(|alias| to.text(alias))),
+        title: to.text(&header.title),
+        header: to.text(&header.header),
+        documents: table.map_or(&[], |table| documents(to, table)),
+        cpus: to.list(header.cpus.iter().copied()),
         default_metrics: &[],
         metrics: &[],
+        views: &[],
         metrics_source: OWN,
-        units: units.leak(),
+        units: to.list(units),
     }
 }
 
 /// The family with its metrics.
-fn with_metrics(
-    family: KernelFamily,
+fn with_metrics<'c>(
+    to: &'c Arena,
+    family: KernelFamily<'c>,
     header: &FamilyHeader,
-    table: MetricTable,
+    mut table: MetricTable<'c>,
+    (groups, views): (&Groups<'c>, &[ViewLine]),
     diagnostics: &mut Diagnostics,
-) -> KernelFamily {
+) -> KernelFamily<'c> {
+    for group in &header.own {
+        match groups.get(group) {
+            Some(metrics) => table.metrics.extend(metrics.iter().copied()),
+            None => diagnostics.report(header.place, format!("no metrics {group:?}"), "add them to own-metrics"),
+        }
+    }
     for name in header.default_metrics.iter().filter(|name| table.metrics.iter().all(|metric| metric.name != **name)) {
         let fix = "take it out of the line `default`, or add it to the family's metrics";
         diagnostics.report(header.place, format!("the family has no metric {name:?}"), fix);
     }
     let source = table.file.map_or_else(|| OWN.to_owned(), |file| format!("Intel perfmon metric file {file}"));
     KernelFamily {
-        default_metrics: header.default_metrics.iter().map(|name| text(name)).collect::<Vec<_>>().leak(),
-        metrics: table.metrics.leak(),
-        metrics_source: text(&source),
+        default_metrics: to.list(header.default_metrics.iter().map(|name| to.text(name))),
+        views: to.list(views.iter().filter_map(|view| view.of(to, &table.metrics))),
+        metrics: to.list(table.metrics),
+        metrics_source: to.text(&source),
         ..family
     }
 }
 
 /// Intel's files.
-fn documents(table: &EventTable) -> Vec<Document> {
+fn documents<'c>(to: &'c Arena, table: &EventTable) -> &'c [Document<'c>] {
     let title = |(name, version): &(String, String)| format!("Intel perfmon event file {name}, {version}");
-    table.files.iter().map(|file| Document { cite: "intel", title: text(&title(file)) }).collect()
+    to.list(table.files.iter().map(|file| Document { cite: "intel", title: to.text(&title(file)) }))
 }
 
-fn unit(line: &UnitLine, kind: &UnitKind, facts: &Facts, names: &mut Names) -> KernelUnit {
+fn unit<'c>(to: &'c Arena, line: &UnitLine, kind: &UnitKind, facts: &Facts, names: &mut Names) -> KernelUnit<'c> {
     let mut events = Vec::new();
     let rows: Option<&UnitFacts> = facts.units.get(&line.name);
     for (name, rows) in rows.into_iter().flatten() {
@@ -181,31 +203,34 @@ fn unit(line: &UnitLine, kind: &UnitKind, facts: &Facts, names: &mut Names) -> K
             flow_classes: fact.flow_classes,
             filter_value: fact.filter_value,
             filters: fact.filters.as_ref().map(|list| names.index(list)),
+            settings: to.list(fact.settings.iter().map(|(field, value)| (to.text(field), *value))),
             counters: fact.counters,
             deprecated: fact.deprecated,
             offered: fact.offered,
         };
         let code = rows.first().map_or(0, |(_, fact)| fact.code);
-        let rows: Vec<PmuRow> = rows.iter().map(row).collect();
-        let event =
-            PmuEvent { name: names.index(bare.unwrap_or(name)), prefixed: bare.is_none(), code, rows: rows.leak() };
+        let rows = to.list(rows.iter().map(row));
+        let event = PmuEvent { name: names.index(bare.unwrap_or(name)), prefixed: bare.is_none(), code, rows };
         events.push(event);
     }
     KernelUnit {
-        name: text(&line.name),
-        title: text(&kind.title),
-        intel_unit: text(&kind.intel),
-        prefix: facts.prefixes.get(&line.name).map_or("", |prefix| text(prefix)),
-        pmus: line.pmus.iter().map(|pmu| text(pmu)).collect::<Vec<_>>().leak(),
-        aliases: line.aliases.iter().map(|(name, terms)| (text(name), text(terms))).collect::<Vec<_>>().leak(),
-        control: fields(&line.control),
-        fields: fields(&line.layout),
-        events: events.leak(),
+        name: to.text(&line.name),
+        title: to.text(&kind.title),
+        intel_unit: to.text(&kind.intel),
+        prefix: facts.prefixes.get(&line.name).map_or("", |prefix| to.text(prefix)),
+        pmus: to.list(line.pmus.iter().map(|pmu| to.text(pmu))),
+        aliases: to.list(line.aliases.iter().map(|(name, terms)| (to.text(name), to.text(terms)))),
+        control: fields(to, &line.control),
+        fields: fields(to, &line.layout),
+        events: to.list(events),
     }
 }
 
-fn fields(layout: &[LayoutField]) -> &'static [PmuField] {
-    let field =
-        |field: &LayoutField| PmuField { name: text(&field.name), word: field.word, bits: field.bits.clone().leak() };
-    layout.iter().map(field).collect::<Vec<_>>().leak()
+fn fields<'c>(to: &'c Arena, layout: &[LayoutField]) -> &'c [PmuField<'c>] {
+    let field = |field: &LayoutField| PmuField {
+        name: to.text(&field.name),
+        word: field.word,
+        bits: to.list(field.bits.iter().copied()),
+    };
+    to.list(layout.iter().map(field))
 }

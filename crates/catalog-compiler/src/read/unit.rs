@@ -98,6 +98,7 @@ pub fn register(row: &mut Row<'_, '_>) -> Register {
         description: row.string("description"),
         source: row.string("source"),
         caveats: row.strings("caveats"),
+        doubt: row.optional_string("doubt"),
         identity: row.optional_word("identity", "identity"),
         event: row.optional_string("event"),
         signal: row.optional_string("signal"),

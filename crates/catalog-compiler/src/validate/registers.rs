@@ -50,7 +50,7 @@ fn field_row(family: &Family, field: &Field, diagnostics: &mut Diagnostics) {
 fn coverage(register: &Register, diagnostics: &mut Diagnostics) {
     let all = u64::MAX >> (64 - u32::from(register.width));
     let mut covered = 0;
-    for field in &register.fields {
+    for (index, field) in register.fields.iter().enumerate() {
         if field.msb >= register.width {
             let message = format!(
                 "field {} ({}:{}) lies outside the register's {} bits",
@@ -59,9 +59,9 @@ fn coverage(register: &Register, diagnostics: &mut Diagnostics) {
             diagnostics.report(field.place, message, "correct the bits or the width");
         }
         if covered & field.mask() != 0 {
-            let other =
-                register.fields.iter().find(|other| !std::ptr::eq(*other, field) && other.mask() & field.mask() != 0);
-            let other = other.map_or("another field", |other| other.name.as_str());
+            let mut others = register.fields.iter().enumerate().filter(|(at, _)| *at != index);
+            let other = others.find(|(_, other)| other.mask() & field.mask() != 0);
+            let other = other.map_or("another field", |(_, other)| other.name.as_str());
             let message = format!("field {} ({}:{}) overlaps {other}", field.name, field.msb, field.lsb);
             diagnostics.report(field.place, message, "correct the bits of one of them");
         }

@@ -2,6 +2,7 @@
 
 use super::{Decoded, FieldValue};
 use crate::model::{Event, Field, FilterUse, Register, Role, Subevent, Unit};
+use crate::rows;
 
 /// Control fields that shape, enable and report; the others select. The names are fixed by the catalogue's README.
 const SHAPING: [&str; 11] = [
@@ -68,8 +69,8 @@ pub struct Shape {
 }
 
 /// The bits of a control register that select what is counted; the rest shape, enable and report.
-pub fn selecting_bits(register: &Register) -> u64 {
-    let fields = register.fields.iter().filter(|field| FieldValue { field, value: 0 }.is_meaningful());
+pub fn selecting_bits(register: &rows::Register<'_>) -> u64 {
+    let fields = register.fields.iter().filter(|field| field.is_meaningful());
     fields.filter(|field| !SHAPING.contains(&field.name)).fold(0, |mask, field| mask | field.bits.mask())
 }
 

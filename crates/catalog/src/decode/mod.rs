@@ -127,7 +127,7 @@ impl Decoded {
 impl FieldValue {
     /// True for fields that say something: neither reserved nor ignored.
     pub const fn is_meaningful(&self) -> bool {
-        !matches!(self.field.access, FieldAccess::Reserved | FieldAccess::Ignored)
+        self.field.is_meaningful()
     }
 
     /// The names of the value: its own, or for a bit mask those of its bits.

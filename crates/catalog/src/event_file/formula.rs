@@ -5,7 +5,7 @@ use pericore_metrics::{BinaryOperator, Expression, Growth, MAX_DEPTH, Reference,
 use super::metric::{FileMetric, Meaning};
 use super::printable;
 use super::row::Problem;
-use crate::model::{Family, Quantity, Role, Unit};
+use crate::rows::{Family, Quantity, Role, Unit};
 
 /// What Intel's formulas call the length of the sample.
 const SECONDS: &str = "DURATIONTIMEINSECONDS";
@@ -13,11 +13,20 @@ const SECONDS: &str = "DURATIONTIMEINSECONDS";
 /// What they call the whole of a second filter register.
 const SECOND_FILTER: &str = "filter1";
 
+/// The unit of hardware threads.
+const THREADS: &str = "cpu";
+
+/// What they call the time stamp counter of each hardware thread.
+const TIME_STAMP: &str = "TSC";
+
+/// What they call the number of hardware threads: the second in tables of the catalogue.
+const THREAD_COUNT: [&str; 2] = ["system.sockets[0].cpus.count * system.socket_count", "CPU_COUNT"];
+
 /// A metric of a file, ready to be evaluated.
 #[derive(Debug, Clone)]
 pub struct Converted<'f> {
     /// The unit that it is counted with: that of its first event, or of the one whose instances matter.
-    pub unit: &'f Unit,
+    pub unit: &'f Unit<'f>,
     /// In terms of events, each with its unit, and variables.
     pub expression: Expression,
     /// What the expression gives, in our scale: bytes where the file has megabytes.
@@ -58,7 +67,7 @@ impl FileMetric<'_> {
     ///
     /// # Errors
     /// [`Problem`]: a formula that does not read, or that needs what the uncore does not have.
-    pub fn convert<'f>(&self, family: &'f Family) -> Result<Converted<'f>, Problem> {
+    pub fn convert<'f>(&self, family: &'f Family<'f>) -> Result<Converted<'f>, Problem> {
         let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
         if !is_word(&self.name) {
             return Err(Problem::BadName);
@@ -66,7 +75,7 @@ impl FileMetric<'_> {
         // A letter glued to a stroke would read as a unit.
         let formula = Expression::parse(&self.raw_formula.replace('/', " / "))
             .map_err(|error| Problem::Formula(printable(&error.to_string())))?;
-        let mut home: Option<&Unit> = None;
+        let mut home: Option<&Unit<'f>> = None;
         let expression = formula.try_map(&mut |reference| {
             if !reference.settings.is_empty() || reference.unit.is_some() {
                 return Err(Problem::Formula(format!("{} is no letter", printable(&reference.to_string()))));
@@ -107,8 +116,12 @@ fn variable(name: &str) -> Expression {
 }
 
 /// `UNC_CHA_TOR_INSERTS.IA_MISS_DRD:c1` as `cha/TOR_INSERTS.IA_MISS_DRD{thresh=1}`.
-fn event<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> Result<Expression, Problem> {
+fn event<'f>(family: &'f Family<'f>, name: &str, home: &mut Option<&'f Unit<'f>>) -> Result<Expression, Problem> {
     let (bare, modifiers) = name.split_once(':').map_or((name, None), |(bare, rest)| (bare, Some(rest)));
+    if let Some(threads) = family.unit(THREADS).filter(|_| name == TIME_STAMP) {
+        *home = Some(threads);
+        return Ok(binary(BinaryOperator::Multiply, variable("SAMPLE_INTERVAL"), variable("instances")));
+    }
     let Some((unit, event)) = find(family, bare) else {
         let known = printable(bare);
         let is_uncore = bare.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("UNC_"));
@@ -124,8 +137,16 @@ fn event<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> Res
             reference.settings.extend(filter_fields(unit, filter, value).map(|(field, value)| setting(field, value)));
             continue;
         }
+        if let Some(umask) = modifier.strip_prefix("u0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+            reference.settings.push(setting("umask", umask));
+            continue;
+        }
         match (modifier, number('c'), number('e'), number('i')) {
             ("one_unit", ..) => of_one_unit = true,
+            // Which of two ways to read the slots: the fixed counter is meant.
+            ("perf_metrics", ..) => {}
+            ("SUP" | "sup", ..) => reference.settings.push(setting("os", 1)),
+            ("USER", ..) => reference.settings.push(setting("usr", 1)),
             (_, Some(threshold), ..) => reference.settings.push(setting("thresh", threshold)),
             (_, _, Some(edge), _) => reference.settings.push(setting("edge_det", edge)),
             (_, _, _, Some(invert)) => reference.settings.push(setting("invert", invert)),
@@ -153,16 +174,18 @@ fn filter(modifier: &str) -> Option<(&str, u64)> {
 
 /// The fields of a filter and their values. The second filter register is the upper half of the driver's word of
 /// filters: all of its fields are set.
-fn filter_fields<'f>(unit: &'f Unit, name: &'f str, value: u64) -> impl Iterator<Item = (&'f str, u64)> {
+fn filter_fields<'f>(unit: &'f Unit<'f>, name: &'f str, value: u64) -> impl Iterator<Item = (&'f str, u64)> {
     let is_register = name == SECOND_FILTER;
     let fields = unit.with_role(Role::Filter).flat_map(|register| register.fields).filter(move |_| is_register);
+    // Intel's word for the off-core response that replaces the event's own.
+    let name = if name == "ocr_msr_val" { "offcore_rsp" } else { name };
     let halves =
         fields.filter(|field| field.bits.lsb >= 32).map(move |field| (field.name, field.bits.get(value << 32)));
     halves.chain((!is_register).then_some((name, value)))
 }
 
 /// The unit of an event in Intel's name, and the event's own name.
-fn find<'f>(family: &'f Family, name: &str) -> Option<(&'f Unit, String)> {
+fn find<'f>(family: &'f Family<'f>, name: &str) -> Option<(&'f Unit<'f>, String)> {
     family.units.iter().find_map(|unit| {
         let prefix = unit.intel_prefix?;
         let start = name.get(..prefix.len())?;
@@ -182,7 +205,7 @@ fn find<'f>(family: &'f Family, name: &str) -> Option<(&'f Unit, String)> {
 }
 
 /// What is known without counting.
-fn constant<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> Result<Expression, Problem> {
+fn constant<'f>(family: &'f Family<'f>, name: &str, home: &mut Option<&'f Unit<'f>>) -> Result<Expression, Problem> {
     let per_socket = |unit: &&Unit| {
         let stem = name.strip_suffix("S_PER_SOCKET").unwrap_or("");
         unit.name.eq_ignore_ascii_case(stem) || unit.intel_unit.is_some_and(|intel| intel.eq_ignore_ascii_case(stem))
@@ -196,6 +219,14 @@ fn constant<'f>(family: &'f Family, name: &str, home: &mut Option<&'f Unit>) -> 
             return Ok(binary(BinaryOperator::Divide, variable("SAMPLE_INTERVAL"), variable("seconds")));
         }
         "SOCKET_COUNT" => return Ok(variable("sockets")),
+        "THREADS_PER_CORE" => return Ok(variable("threads_per_core")),
+        "HYPERTHREADING_ON" => {
+            return Ok(binary(BinaryOperator::Greater, variable("threads_per_core"), Expression::Number(1.0)));
+        }
+        _ if THREAD_COUNT.contains(&name) && family.unit(THREADS).is_some() => {
+            *home = family.unit(THREADS);
+            return Ok(variable("instances"));
+        }
         // A clock's sum is divided by it: by the number of those that count the clock.
         "CORES_PER_SOCKET" if home.is_some() => {
             return Ok(binary(BinaryOperator::Divide, variable("instances"), variable("sockets")));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::row::{Problem, Text};
-use crate::model::KernelMetric;
+use crate::rows::KernelMetric;
 
 /// A metric of a file.
 #[derive(Debug, Clone, Default)]
@@ -39,26 +39,24 @@ pub(super) enum Meaning<'t> {
 
 impl FileMetric<'static> {
     /// The metric of a table that has Intel's formula and letters.
-    pub(crate) fn of_table(row: &KernelMetric) -> Self {
+    pub(crate) fn of_table(row: &KernelMetric<'static>) -> Self {
         let symbols: Vec<Symbol<'static>> = row
-            .symbols
+            .events
             .iter()
+            .chain(row.constants)
             .map(|&(alias, name)| Symbol { name: Text(Cow::Borrowed(name)), alias: Text(Cow::Borrowed(alias)) })
             .collect();
         let formula = with_names(row.formula, &symbols.iter().collect::<Vec<_>>());
-        let is_event = |name: &str| name.starts_with("UNC_");
-        let meaning = |&(symbol, name): &(&'static str, &'static str)| {
-            let name = Cow::Borrowed(name);
-            (Cow::Borrowed(symbol), if is_event(&name) { Meaning::Event(name) } else { Meaning::Constant(name) })
-        };
-        let events = row.symbols.iter().filter(|(_, name)| is_event(name));
+        let means = |symbol: &'static str, meaning| (Cow::Borrowed(symbol), meaning);
+        let events = row.events.iter().map(|&(alias, name)| means(alias, Meaning::Event(Cow::Borrowed(name))));
+        let constants = row.constants.iter().map(|&(alias, name)| means(alias, Meaning::Constant(Cow::Borrowed(name))));
         FileMetric {
             line: 0,
             name: Cow::Borrowed(row.name),
             formula,
-            events: events.map(|(_, name)| Cow::Borrowed(*name)).collect(),
+            events: row.events.iter().map(|(_, name)| Cow::Borrowed(*name)).collect(),
             raw_formula: Cow::Borrowed(row.formula),
-            symbols: row.symbols.iter().map(meaning).collect(),
+            symbols: events.chain(constants).collect(),
             unit_of_measure: Cow::Borrowed(row.unit_of_measure),
             description: Cow::Owned(row.name.replace('_', " ")),
         }

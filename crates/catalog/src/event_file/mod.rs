@@ -17,7 +17,7 @@ pub use metric::FileMetric;
 pub use overlay::{MetricOverlay, Overlay, Replaced, overlay, with_metrics};
 pub use row::{FileEvent, Problem};
 
-use crate::model::Family;
+use crate::rows::Family;
 use document::Document;
 
 /// What a file has for a family.
@@ -51,7 +51,7 @@ impl<'t> EventFile<'t> {
     /// # Errors
     /// [`FileError`]: no JSON, damaged, too large, or not a file of events or metrics. A bad row is no error, see
     /// [`EventFile::problems`].
-    pub fn parse(text: &'t str, family: &'static Family) -> Result<Self, FileError> {
+    pub fn parse(text: &'t str, family: &'t Family<'t>) -> Result<Self, FileError> {
         let document = Document::parse(text)?;
         let mut file = Self { header: document.header().map(str::to_owned), ..Self::default() };
         for (line, raw) in document.events() {

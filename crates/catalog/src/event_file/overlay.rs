@@ -1,8 +1,7 @@
 //! A family with a file's events next to its own.
 //!
-//! Everything that looks events up takes a `&'static Family`. So the overlay is one: new units with longer lists of events
-//! around the same registers. What is new is leaked: a command reads a file or two and ends, and a lifetime on every type of
-//! the catalogue would be the price of giving a few hundred kilobytes back at the very end.
+//! Everything that looks events up takes a family. So the overlay is one: new units with longer lists of events around the
+//! same registers. What is new lies in an arena of the caller's, and goes with it.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +9,13 @@ use pericore_metrics::{Expression, Reference};
 
 use super::row::Problem;
 use super::{Converted, EventFile, FileEvent, FileMetric, RowProblem, printable};
-use crate::model::{Event, Family, FilterNeed, FilterUse, Measure, Metric, Role, Subevent, Unit};
+use crate::rows::{Arena, Event, Family, Field, FilterNeed, FilterUse, Measure, Metric, Role, Subevent, Unit};
 
 /// A family with a file's events, and what became of each row.
 #[derive(Debug)]
-pub struct Overlay {
+pub struct Overlay<'c> {
     /// The family to look things up in.
-    pub family: &'static Family,
+    pub family: &'c Family<'c>,
     /// Events and subevents that the family did not have.
     pub added: usize,
     /// Rows that say what the family says.
@@ -40,12 +39,12 @@ pub struct Replaced {
     pub file: (u64, u16),
 }
 
-/// A family that has the file's events too. `source` is what they give as their source, such as the file's name. The result
-/// lives as long as the program: for commands, not for loops.
-pub fn overlay(family: &'static Family, file: &EventFile<'_>, source: &str) -> Overlay {
-    let source: &'static str = leak(source);
+/// A family that has the file's events too. `source` is what they give as their source, such as the file's name. What is
+/// new goes into the arena; nothing of it refers to the file's text.
+pub fn overlay<'c>(to: &'c Arena, family: &'c Family<'c>, file: &EventFile<'_>, source: &str) -> Overlay<'c> {
+    let source = to.text(source);
     let mut result = Overlay { family, added: 0, same: 0, replaced: Vec::new(), problems: Vec::new() };
-    let mut units: Vec<&'static Unit> = family.units.to_vec();
+    let mut units: Vec<&'c Unit<'c>> = family.units.to_vec();
     for unit in &mut units {
         // By event name, in file order within one.
         let mut rows: BTreeMap<String, Vec<&FileEvent<'_>>> = BTreeMap::new();
@@ -53,31 +52,36 @@ pub fn overlay(family: &'static Family, file: &EventFile<'_>, source: &str) -> O
             rows.entry(row.event.to_ascii_uppercase()).or_default().push(row);
         }
         if !rows.is_empty() {
-            let events = merge(unit, rows, source, &mut result);
-            *unit = Box::leak(Box::new(Unit { events, ..**unit }));
+            let events = merge(to, unit, rows, source, &mut result);
+            *unit = to.row(Unit { events, ..**unit });
         }
     }
     result.problems.sort_by_key(|problem| problem.line);
-    result.family = Box::leak(Box::new(Family { units: units.leak(), ..*family }));
+    result.family = to.row(Family { units: to.list(units), ..*family });
     result
 }
 
 /// A family with a file's metrics, and what became of each row.
 #[derive(Debug)]
-pub struct MetricOverlay {
+pub struct MetricOverlay<'c> {
     /// The family to look things up in.
-    pub family: &'static Family,
+    pub family: &'c Family<'c>,
     /// Metrics that were added, or that took the place of a built-in one of the same name.
     pub added: usize,
     /// Rows that cannot be used.
     pub problems: Vec<RowProblem>,
 }
 
-/// A family that has the metrics too. Their events must be in it already. As with [`overlay`], the result lives as long as the program.
-pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source: &str) -> MetricOverlay {
-    let source: &'static str = leak(source);
+/// A family that has the metrics too. Their events must be in it already. What is new goes into the arena.
+pub fn with_metrics<'c>(
+    to: &'c Arena,
+    family: &'c Family<'c>,
+    metrics: &[FileMetric<'_>],
+    source: &str,
+) -> MetricOverlay<'c> {
+    let source = to.text(source);
     let mut result = MetricOverlay { family, added: 0, problems: Vec::new() };
-    let mut units: Vec<&'static Unit> = family.units.to_vec();
+    let mut units: Vec<&'c Unit<'c>> = family.units.to_vec();
     for row in metrics {
         let converted = match row.convert(family) {
             Ok(converted) => converted,
@@ -88,23 +92,23 @@ pub fn with_metrics(family: &'static Family, metrics: &[FileMetric<'_>], source:
         };
         let Some(unit) = units.iter_mut().find(|unit| unit.name == converted.unit.name) else { continue };
         let kept = unit.metrics.iter().filter(|known| !known.name.eq_ignore_ascii_case(&row.name));
-        let mut metrics: Vec<Metric> = kept.map(|metric| Metric { ..*metric }).collect();
+        let mut metrics: Vec<Metric<'c>> = kept.map(|metric| Metric { ..*metric }).collect();
         metrics.push(Metric {
-            name: leak(&row.name),
-            expression: leak(&written(&converted)),
-            printed: Some(leak(&row.formula)),
+            name: to.text(&row.name),
+            expression: to.text(&written(&converted)),
+            printed: Some(to.text(&row.formula)),
             unit_of_measure: converted.unit_of_measure.symbol(),
             quantity: converted.quantity(),
             side: None,
-            description: leak(&row.description),
+            description: to.text(&row.description),
             source,
             caveats: &[],
             limit: None,
         });
-        *unit = Box::leak(Box::new(Unit { metrics: metrics.leak(), ..**unit }));
+        *unit = to.row(Unit { metrics: to.list(metrics), ..**unit });
         result.added += 1;
     }
-    result.family = Box::leak(Box::new(Family { units: units.leak(), ..*family }));
+    result.family = to.row(Family { units: to.list(units), ..*family });
     result
 }
 
@@ -123,15 +127,16 @@ fn written(metric: &Converted<'_>) -> String {
     }
 }
 
-fn merge(
-    unit: &'static Unit,
+fn merge<'c>(
+    to: &'c Arena,
+    unit: &Unit<'c>,
     mut rows: BTreeMap<String, Vec<&FileEvent<'_>>>,
-    source: &'static str,
-    result: &mut Overlay,
-) -> &'static [Event] {
+    source: &'c str,
+    result: &mut Overlay<'c>,
+) -> &'c [Event<'c>] {
     let mut events = Vec::with_capacity(unit.events.len() + rows.len());
     for event in unit.events {
-        let mut draft = Draft::of(event);
+        let mut draft = Draft::of(to, event);
         for row in rows.remove(&event.name.to_ascii_uppercase()).unwrap_or_default() {
             draft.take(row, unit, source, result);
         }
@@ -139,34 +144,40 @@ fn merge(
     }
     for rows in rows.values() {
         let first = rows[0];
-        let mut draft = Draft { event: new_event(unit, first, rows.len() > 1, source), subevents: Vec::new() };
+        let event = new_event(to, unit, first, rows.len() > 1, source);
+        let mut draft = Draft { to, event, is_new: true, subevents: Vec::new() };
         for row in rows {
             draft.take(row, unit, source, result);
         }
         events.push(draft.finish());
     }
-    events.leak()
+    to.list(events)
 }
 
 /// An event whose subevents may still grow.
-struct Draft {
-    event: Event,
-    subevents: Vec<Subevent>,
+struct Draft<'c> {
+    to: &'c Arena,
+    event: Event<'c>,
+    /// The family does not have it: nothing of it is replaced.
+    is_new: bool,
+    subevents: Vec<Subevent<'c>>,
 }
 
-impl Draft {
-    fn of(event: &Event) -> Self {
+impl<'c> Draft<'c> {
+    fn of(to: &'c Arena, event: &Event<'c>) -> Self {
         Self {
+            to,
             event: Event { ..*event },
+            is_new: false,
             subevents: event.subevents.iter().map(|subevent| Subevent { ..*subevent }).collect(),
         }
     }
 
-    fn finish(self) -> Event {
-        Event { subevents: self.subevents.leak(), ..self.event }
+    fn finish(self) -> Event<'c> {
+        Event { subevents: self.to.list(self.subevents), ..self.event }
     }
 
-    fn take(&mut self, row: &FileEvent<'_>, unit: &'static Unit, source: &'static str, result: &mut Overlay) {
+    fn take(&mut self, row: &FileEvent<'_>, unit: &Unit<'c>, source: &'c str, result: &mut Overlay<'c>) {
         let (has, event) = (self.event.code, self.event.name.to_owned());
         let full = format!(
             "{event}{}{}",
@@ -199,19 +210,19 @@ impl Draft {
                 let name = format!("{}/{full}", unit.name);
                 let (built_in, file) = ((known.config, known.counters), (row.config, row.counters));
                 result.replaced.push(Replaced { line: row.line, name, built_in, file });
-                *known = subevent(row, &self.event, known.name, source);
+                *known = subevent(self.to, row, &self.event, known.name, source);
             }
             None => {
                 result.added += 1;
-                let name = leak(name);
+                let name = self.to.text(name);
                 self.event.counters |= row.counters;
-                self.subevents.push(subevent(row, &self.event, name, source));
+                self.subevents.push(subevent(self.to, row, &self.event, name, source));
             }
         }
     }
 
-    fn take_plain(&mut self, row: &FileEvent<'_>, unit: &'static Unit, source: &'static str, result: &mut Overlay) {
-        let is_new = std::ptr::eq(self.event.source, source);
+    fn take_plain(&mut self, row: &FileEvent<'_>, unit: &Unit<'c>, source: &'c str, result: &mut Overlay<'c>) {
+        let is_new = self.is_new;
         if is_new {
             result.added += 1;
         } else if self.event.config == row.config && self.event.counters == row.counters {
@@ -220,13 +231,16 @@ impl Draft {
             let name = format!("{}/{}", unit.name, self.event.name);
             let (built_in, file) = ((self.event.config, self.event.counters), (row.config, row.counters));
             result.replaced.push(Replaced { line: row.line, name, built_in, file });
-            self.event =
-                Event { name: self.event.name, is_whole: self.event.is_whole, ..new_event(unit, row, false, source) };
+            self.event = Event {
+                name: self.event.name,
+                is_whole: self.event.is_whole,
+                ..new_event(self.to, unit, row, false, source)
+            };
         }
     }
 }
 
-fn subevent(row: &FileEvent<'_>, event: &Event, name: &'static str, source: &'static str) -> Subevent {
+fn subevent<'c>(to: &'c Arena, row: &FileEvent<'_>, event: &Event<'c>, name: &'c str, source: &'c str) -> Subevent<'c> {
     // A built-in row with the same encoding knows the filters better than the file's column does.
     let alike = event.subevents.iter().find(|known| known.config == row.config);
     Subevent {
@@ -235,16 +249,22 @@ fn subevent(row: &FileEvent<'_>, event: &Event, name: &'static str, source: &'st
         config: row.config,
         counters: row.counters,
         max_increment: alike.and_then(|known| known.max_increment).or(event.max_increment),
-        description: leak(&printable(&row.description)),
+        description: to.text(&printable(&row.description)),
         source,
         caveats: caveats(row),
-        filters: alike.map_or_else(|| filters(row), |known| known.filters),
+        filters: alike.map_or_else(|| filters(to, row), |known| known.filters),
         later: true,
     }
 }
 
 /// An event that the family does not have. One with the same code tells which signal it is and which filters it takes.
-fn new_event(unit: &'static Unit, row: &FileEvent<'_>, has_subevents: bool, source: &'static str) -> Event {
+fn new_event<'c>(
+    to: &'c Arena,
+    unit: &Unit<'c>,
+    row: &FileEvent<'_>,
+    has_subevents: bool,
+    source: &'c str,
+) -> Event<'c> {
     let plain = row.subevent.is_none() && !has_subevents;
     let code_bits = unit.register(Role::Control).map_or(0, |register| {
         ["ev_sel", "ev_sel_ext"]
@@ -255,20 +275,20 @@ fn new_event(unit: &'static Unit, row: &FileEvent<'_>, has_subevents: bool, sour
     let alike = unit.events.iter().find(|known| known.config & code_bits == row.config & code_bits);
     let template = alike.map(|known| Event { ..*known });
     Event {
-        name: leak(&row.event),
+        name: to.text(&row.event),
         code: row.code,
         config: if plain { row.config } else { row.config & code_bits },
         counters: row.counters,
         max_increment: template.as_ref().and_then(|known| known.max_increment),
         description: if plain {
-            leak(&printable(&row.description))
+            to.text(&printable(&row.description))
         } else {
             "An event of the file, chosen by its subevents."
         },
         source,
         caveats: if plain { caveats(row) } else { &[] },
         filters: if plain && alike.is_none() {
-            filters(row)
+            filters(to, row)
         } else {
             template.as_ref().map_or(&[], |known| known.filters)
         },
@@ -283,17 +303,12 @@ fn new_event(unit: &'static Unit, row: &FileEvent<'_>, has_subevents: bool, sour
     }
 }
 
-fn filters(row: &FileEvent<'_>) -> &'static [FilterUse] {
+fn filters<'c>(to: &'c Arena, row: &FileEvent<'_>) -> &'c [FilterUse<'c>] {
     // The file says that the filter matters; only the user can say to which value.
-    let uses: Vec<FilterUse> =
-        row.filters.iter().map(|field| FilterUse { field: field.name, need: FilterNeed::Required }).collect();
-    uses.leak()
+    let required = |field: &&Field<'_>| FilterUse { field: to.text(field.name), need: FilterNeed::Required };
+    to.list(row.filters.iter().map(required))
 }
 
 const fn caveats(row: &FileEvent<'_>) -> &'static [&'static str] {
     if row.deprecated { &["Deprecated by Intel."] } else { &[] }
-}
-
-fn leak(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
 }

@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 
 use crate::decode::selecting_bits;
 use crate::encode::parse_number;
-use crate::model::{Family, Field, FieldAccess, Register, Role, Unit};
+use crate::rows::{Family, Field, FieldAccess, Register, Role, Unit};
 
 /// An event of a file.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct FileEvent<'t> {
     /// Line of the file, from 1.
     pub line: usize,
     /// The unit.
-    pub unit: &'static Unit,
+    pub unit: &'t Unit<'t>,
     /// Event name, without the unit's prefix.
     pub event: Cow<'t, str>,
     /// What follows the first dot of the name.
@@ -30,7 +30,7 @@ pub struct FileEvent<'t> {
     /// Counters that can take it, as a bit mask.
     pub counters: u16,
     /// Filter fields that it takes.
-    pub filters: Vec<&'static Field>,
+    pub filters: Vec<&'t Field<'t>>,
     /// What it counts, in the file's words.
     pub description: Cow<'t, str>,
     /// True if Intel advises against it.
@@ -47,14 +47,14 @@ pub enum Problem {
     #[error("the row has no {0}")]
     Missing(&'static str),
     /// An event of the cores.
-    #[error("the row has no Unit: events of the cores are not counted here")]
+    #[error("the row has no Unit: core events are not counted here")]
     CoreEvent,
     /// A unit that the family does not have.
     #[error("the family has no unit {0:?}")]
     UnknownUnit(String),
     /// The unit has no programmable counters.
     #[error("{0} has no programmable counters")]
-    NoControl(&'static str),
+    NoControl(String),
     /// A name that the event syntax could not take.
     #[error("the name has signs in it that event names cannot have")]
     BadName,
@@ -74,7 +74,7 @@ pub enum Problem {
         /// Value.
         value: u64,
         /// Unit.
-        unit: &'static str,
+        unit: String,
         /// What would.
         limit: String,
     },
@@ -82,7 +82,7 @@ pub enum Problem {
     #[error("counter {value} is none of {unit}'s {count}")]
     NoCounter {
         /// Unit.
-        unit: &'static str,
+        unit: String,
         /// The counter as written.
         value: String,
         /// How many there are.
@@ -206,7 +206,7 @@ struct Row<'t> {
 }
 
 /// Reads a row; a row that cannot be used gives its name and why.
-pub(super) fn read<'t>(raw: &'t str, family: &'static Family) -> Result<FileEvent<'t>, (String, Problem)> {
+pub(super) fn read<'t>(raw: &'t str, family: &'t Family<'t>) -> Result<FileEvent<'t>, (String, Problem)> {
     let row: Row<'t> = serde_json::from_str(raw).map_err(|error| {
         let text = error.to_string();
         // The line within the row would mislead: the row's own line is told.
@@ -225,14 +225,14 @@ fn name_in(raw: &str) -> String {
     super::printable(name).chars().take(80).collect()
 }
 
-fn event<'t>(row: Row<'t>, family: &'static Family) -> Result<FileEvent<'t>, Problem> {
+fn event<'t>(row: Row<'t>, family: &'t Family<'t>) -> Result<FileEvent<'t>, Problem> {
     let name = row.event_name.filter(|name| !name.0.is_empty()).ok_or(Problem::Missing("EventName"))?.0;
     let unit_name = row.unit.filter(|unit| !unit.0.is_empty()).ok_or(Problem::CoreEvent)?.0;
     let unit = unit_of(family, &unit_name).ok_or_else(|| Problem::UnknownUnit(super::printable(&unit_name)))?;
     if row.counter_type.is_some_and(|kind| kind.0.eq_ignore_ascii_case("FREERUN")) {
         return Err(Problem::NotProgrammable);
     }
-    let register = unit.register(Role::Control).ok_or(Problem::NoControl(unit.name))?;
+    let register = unit.register(Role::Control).ok_or(Problem::NoControl(unit.name.to_owned()))?;
     let code = number("EventCode", Some(&row.event_code.ok_or(Problem::Missing("EventCode"))?))?;
     let umask = number("UMask", row.umask.as_ref())?;
     let mut control = Control { unit, register, value: 0 };
@@ -269,8 +269,8 @@ fn event<'t>(row: Row<'t>, family: &'static Family) -> Result<FileEvent<'t>, Pro
 }
 
 /// Intel's name for a unit, ours, or perf's.
-fn unit_of(family: &'static Family, name: &str) -> Option<&'static Unit> {
-    let is_it = |unit: &&Unit| {
+fn unit_of<'t>(family: &'t Family<'t>, name: &str) -> Option<&'t Unit<'t>> {
+    let is_it = |unit: &&Unit<'_>| {
         let pmu = unit.perf_pmu.and_then(|pmu| pmu.strip_prefix("uncore_"));
         [Some(unit.name), unit.intel_unit, pmu].into_iter().flatten().any(|known| known.eq_ignore_ascii_case(name))
     };
@@ -278,7 +278,7 @@ fn unit_of(family: &'static Family, name: &str) -> Option<&'static Unit> {
 }
 
 /// Event and subevent of a name. Both must be words that the event syntax can take.
-fn split_name<'t>(name: Cow<'t, str>, unit: &Unit) -> Result<(Cow<'t, str>, Option<Cow<'t, str>>), Problem> {
+fn split_name<'t>(name: Cow<'t, str>, unit: &Unit<'_>) -> Result<(Cow<'t, str>, Option<Cow<'t, str>>), Problem> {
     let prefix = unit
         .intel_prefix
         .filter(|prefix| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)));
@@ -317,7 +317,7 @@ fn number(key: &'static str, text: Option<&Text<'_>>) -> Result<u64, Problem> {
     parse_number(first).ok_or_else(|| Problem::NotANumber { key, value: super::printable(&text.0) })
 }
 
-fn counters(unit: &'static Unit, text: Option<&Text<'_>>) -> Result<u16, Problem> {
+fn counters(unit: &Unit<'_>, text: Option<&Text<'_>>) -> Result<u16, Problem> {
     let every = u16::try_from((1_u32 << unit.counters.min(16)) - 1).unwrap_or(u16::MAX);
     let Some(text) = text.filter(|text| !text.0.is_empty()) else { return Ok(every) };
     if text.0.trim().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("fixed")) {
@@ -325,32 +325,34 @@ fn counters(unit: &'static Unit, text: Option<&Text<'_>>) -> Result<u16, Problem
     }
     text.0.split(',').try_fold(0, |mask, counter| {
         let number = parse_number(counter.trim()).filter(|number| *number < u64::from(unit.counters.min(16)));
-        let problem =
-            || Problem::NoCounter { unit: unit.name, value: super::printable(counter.trim()), count: unit.counters };
-        number.map(|number| mask | 1 << number).ok_or_else(problem)
+        number.map(|number| mask | 1 << number).ok_or_else(|| Problem::NoCounter {
+            unit: unit.name.to_owned(),
+            value: super::printable(counter.trim()),
+            count: unit.counters,
+        })
     })
 }
 
 /// The filter fields of `CBoFilter[31:23], CBoFilter[17:10]`: those with just these bits. Others have no filter register here.
-fn filters(unit: &'static Unit, text: &str) -> Vec<&'static Field> {
+fn filters<'t>(unit: &Unit<'t>, text: &str) -> Vec<&'t Field<'t>> {
     let ranges =
         text.split(',').filter_map(|part| part.trim().strip_suffix(']')?.split_once('[').map(|(_, bits)| bits));
     let fields = || unit.with_role(Role::Filter).flat_map(|register| register.fields);
     ranges.filter_map(|bits| fields().find(|field| field.bits.to_string() == bits && is_selecting(field))).collect()
 }
 
-fn is_selecting(field: &Field) -> bool {
+fn is_selecting(field: &Field<'_>) -> bool {
     !matches!(field.access, FieldAccess::Reserved | FieldAccess::Ignored | FieldAccess::WriteOnly)
 }
 
 /// A control value in the making.
-struct Control {
-    unit: &'static Unit,
-    register: &'static Register,
+struct Control<'t> {
+    unit: &'t Unit<'t>,
+    register: &'t Register<'t>,
     value: u64,
 }
 
-impl Control {
+impl Control<'_> {
     fn set(&mut self, key: &'static str, field: &str, value: u64) -> Result<(), Problem> {
         match self.register.field(field) {
             _ if value == 0 => Ok(()),
@@ -393,6 +395,6 @@ impl Control {
     }
 
     fn does_not_fit(&self, key: &'static str, value: u64, limit: String) -> Problem {
-        Problem::DoesNotFit { key, value, unit: self.unit.name, limit }
+        Problem::DoesNotFit { key, value, unit: self.unit.name.to_owned(), limit }
     }
 }

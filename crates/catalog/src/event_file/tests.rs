@@ -3,7 +3,7 @@
 mod merged;
 
 use super::*;
-use crate::model::Family;
+use crate::model::{Family, lasting};
 
 fn family() -> &'static Family {
     crate::family("e5-2600").unwrap()
@@ -33,7 +33,7 @@ fn reads_a_row_and_ignores_keys_it_does_not_know() {
     assert_eq!((event.code, event.umask, event.config, event.counters), (0x3e, 0x1f, 0x1f3e, 0b11));
     assert_eq!(event.filters.iter().map(|field| field.name).collect::<Vec<_>>(), ["opc", "nid"]);
     assert!(file.problems.is_empty());
-    let family = overlay(family(), &file, "x.json").family;
+    let family = overlay(lasting(), family(), &file, "x.json").family;
     let subevent = family.unit("cbo").unwrap().event("new").unwrap().subevent("sub").unwrap();
     assert_eq!((subevent.description, subevent.source), ("a b", "x.json"));
 }
@@ -143,7 +143,7 @@ fn an_overlay_adds_keeps_replaces_and_refuses() {
     ];
     let text = format!("[{}]", rows.join(",\n"));
     let file = EventFile::parse(&text, family()).unwrap();
-    let merged = overlay(family(), &file, "x.json");
+    let merged = overlay(lasting(), family(), &file, "x.json");
     assert_eq!((merged.added, merged.same, merged.replaced.len()), (1, 1, 1));
     assert_eq!((merged.replaced[0].line, merged.replaced[0].built_in.0 & 0xffff), (2, second.config & 0xffff));
     let kinds: Vec<_> = merged.problems.iter().map(|problem| (problem.line, &problem.problem)).collect();
@@ -247,14 +247,18 @@ fn formulas_that_cannot_be_evaluated_say_why() {
     );
     assert_eq!(problem(&metric("a*b", "", &reads, &[])), Problem::UnknownConstant("b".to_owned()));
     assert_eq!(
-        problem(&metric("a*h", "", &reads, &["HYPERTHREADING_ON=h"])),
-        Problem::UnknownConstant("HYPERTHREADING_ON".to_owned())
+        problem(&metric("a*h", "", &reads, &["NEVER_HEARD_OF=h"])),
+        Problem::UnknownConstant("NEVER_HEARD_OF".to_owned())
     );
+    // Hyper-threading is on where a core has more than one thread.
+    assert!(converted(&metric("a*h", "", &reads, &["HYPERTHREADING_ON=h"])).unwrap().contains("threads_per_core > 1"));
     assert!(matches!(problem(&metric("a*", "", &reads, &[])), Problem::Formula(_)));
-    assert!(matches!(problem(&metric("a if a > 1 else 0", "", &reads, &[])), Problem::Formula(_)));
+    assert!(matches!(problem(&metric("a if a > 1", "", &reads, &[])), Problem::Formula(_)));
     assert!(matches!(problem(&metric("a{b=1}", "", &reads, &[])), Problem::Formula(_)));
     assert!(matches!(problem(&metric(&"(".repeat(9999), "", &reads, &[])), Problem::Formula(_)));
-    let modified = problem(&metric("a", "", &["UNC_M_CAS_COUNT.RD:u0x3=a"], &[]));
+    // perf's u0x3 is a umask.
+    assert!(converted(&metric("a", "", &["UNC_M_CAS_COUNT.RD:u0x3=a"], &[])).unwrap().contains("umask=3"));
+    let modified = problem(&metric("a", "", &["UNC_M_CAS_COUNT.RD:q7=a"], &[]));
     assert!(matches!(modified, Problem::UnknownModifier { .. }));
     assert_eq!(problem(&metric("1+1", "", &[], &[])), Problem::Missing("Events"));
     let elsewhere = problem(&metric("a/d", "", &reads, &["CHAS_PER_SOCKET=d"]));
@@ -269,7 +273,7 @@ fn metrics_of_a_file_stand_beside_the_built_in_ones() {
         {"MetricName": "ipc", "Formula": "a", "Events": [{"Name": "INST_RETIRED.ANY", "Alias": "a"}]},
         {"MetricName": "a b", "Formula": "a", "Events": [{"Name": "UNC_M_CAS_COUNT.RD", "Alias": "a"}]}]}"#;
     let file = EventFile::parse(text, family()).unwrap();
-    let merged = with_metrics(family(), &file.metrics, "m.json");
+    let merged = with_metrics(lasting(), family(), &file.metrics, "m.json");
     assert_eq!(merged.added, 2);
     let problems: Vec<_> = merged.problems.iter().map(|problem| (problem.line, &problem.problem)).collect();
     assert!(matches!(problems[..], [(4, Problem::CoreMetric(_)), (5, Problem::BadName)]), "{problems:?}");

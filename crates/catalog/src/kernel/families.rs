@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::view;
-use crate::model::{Family, KernelCpu, KernelFamily, KernelUnit, unpack};
+use crate::model::{Family, KernelCpu, KernelFamily, KernelUnit, Unit, unpack};
 
 include!(concat!(env!("OUT_DIR"), "/kernel.rs"));
 
@@ -21,6 +21,7 @@ pub struct ShippedKernel {
     packed: &'static [u8],
     unpacked: OnceLock<KernelFamily>,
     view: OnceLock<&'static Family>,
+    driven: OnceLock<&'static Family>,
 }
 
 impl ShippedKernel {
@@ -31,7 +32,16 @@ impl ShippedKernel {
         header: &'static str,
         packed: &'static [u8],
     ) -> Self {
-        Self { name, code, aliases, header, packed, unpacked: OnceLock::new(), view: OnceLock::new() }
+        Self {
+            name,
+            code,
+            aliases,
+            header,
+            packed,
+            unpacked: OnceLock::new(),
+            view: OnceLock::new(),
+            driven: OnceLock::new(),
+        }
     }
 
     /// Its PMUs and events.
@@ -44,6 +54,15 @@ impl ShippedKernel {
         match crate::family(self.name) {
             Some(family) => family,
             None => self.view.get_or_init(|| view::family(self.tables())),
+        }
+    }
+
+    /// The same with all that the driver counts, such as events of the cores: what this machine can count, not what a
+    /// software machine has.
+    pub fn driven_family(&'static self) -> &'static Family {
+        match crate::family(self.name) {
+            Some(own) => self.driven.get_or_init(|| view::beside(own, self.tables())),
+            None => self.family(),
         }
     }
 
@@ -66,6 +85,11 @@ pub fn of(family: &Family) -> Option<&'static ShippedKernel> {
 /// True if only the kernel's driver counts this family's events.
 pub fn counts_alone(family: &Family) -> bool {
     of(family).is_some_and(ShippedKernel::is_without_registers)
+}
+
+/// True if only the driver counts a unit, as that of the cores: no register of it is known.
+pub const fn is_driven_alone(unit: &Unit) -> bool {
+    unit.block.is_empty()
 }
 
 /// All families whose PMUs are known; unpacks nothing.

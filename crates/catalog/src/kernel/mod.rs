@@ -10,6 +10,8 @@ mod perf;
 mod pool;
 mod view;
 
-pub use families::{ShippedKernel, counts_alone, families, family, family_of_cpu, family_of_file, of, unit};
-pub use names::{IntelEvent, IntelNames, intel_events};
+pub use families::{
+    ShippedKernel, counts_alone, families, family, family_of_cpu, family_of_file, is_driven_alone, of, unit,
+};
+pub use names::{IntelEvent, IntelNames, family_of_names, intel_events};
 pub use perf::{NotOffered, PerfEvent, perf_event};

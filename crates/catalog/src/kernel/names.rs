@@ -1,8 +1,8 @@
 //! Intel's names of events, and what selects these.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::families::{ShippedKernel, unit};
+use super::families::{ShippedKernel, families, of, unit};
 use super::perf::{NotOffered, PerfEvent, of_unit, perf_event};
 use super::pool::name;
 use crate::model::{Event, Family, KernelUnit, PmuEvent, PmuRow, Subevent};
@@ -29,6 +29,25 @@ pub fn intel_events(family: &'static ShippedKernel) -> impl Iterator<Item = Inte
             perf: row_perf(family.name, unit, event, row),
         })
     })
+}
+
+/// Another family must know so many more of a file's names than the one in question, in hundredths: siblings share
+/// nearly all of theirs.
+const CLEARLY: usize = 5;
+
+/// The family that a list of Intel's names is from, if it is clearly another than `own`: one that knows half of them at
+/// least, and more than `own` does.
+pub fn family_of_names(own: &Family, names: &HashSet<String>) -> Option<&'static ShippedKernel> {
+    let known = |family: &'static ShippedKernel| {
+        let units = family.tables().units.iter();
+        let rows = units.flat_map(|unit| unit.events.iter().map(move |event| (unit, event)));
+        let all = rows.flat_map(|(unit, event)| event.rows.iter().map(move |row| full_name(unit, event, row)));
+        all.filter(|name| names.contains(name)).count()
+    };
+    let own = of(own).map_or(0, known);
+    let (best, family) = families().iter().map(|family| (known(family), family)).max_by_key(|(count, _)| *count)?;
+    let is_clear = best * 2 >= names.len() && (best - own.min(best)) * 100 > names.len() * CLEARLY;
+    is_clear.then_some(family)
 }
 
 fn row_perf(

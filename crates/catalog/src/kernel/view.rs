@@ -8,25 +8,40 @@ use super::pool::name;
 use crate::event_file::{FileMetric, with_metrics};
 use crate::model::{
     AttributeWord, Event, Family, Field, FieldAccess, FilterNeed, FilterUse, KernelFamily, KernelUnit, Measure,
-    Placement, PmuEvent, PmuField, PmuRow, Register, Role, Subevent, Unit,
+    MetricView, Numbering, Placement, PmuEvent, PmuField, PmuRow, Register, Role, Subevent, Unit, lasting,
 };
 use crate::{AddressSpace, BitRange};
 
-/// The driver says how many instances there are; this only bounds the numbers that a user may write.
-const INSTANCES: u16 = 256;
+/// The driver says how many instances there are; this only bounds the numbers that a user may write. Hardware threads
+/// are the most: Linux's own limit on x86.
+const INSTANCES: u16 = 8192;
 
 /// The ninth bit of an event select.
 const EXTENSION: &str = "ev_sel_ext";
 
 fn list<T>(rows: impl IntoIterator<Item = T>) -> &'static [T] {
-    rows.into_iter().collect::<Vec<_>>().leak()
+    lasting().list(rows)
 }
 
 /// The family. Rows live as long as the process, as those of other families do.
 pub fn family(tables: &'static KernelFamily) -> &'static Family {
-    let bare: &'static Family = Box::leak(Box::new(without_metrics(tables)));
+    let bare = lasting().row(without_metrics(tables));
     let metrics: Vec<FileMetric<'static>> = tables.metrics.iter().map(FileMetric::of_table).collect();
-    with_metrics(bare, &metrics, tables.metrics_source).family
+    with_metrics(lasting(), bare, &metrics, tables.metrics_source).family
+}
+
+/// A family with registers, and beside its own the units that only the driver counts, with their metrics.
+pub fn beside(own: &'static Family, tables: &'static KernelFamily) -> &'static Family {
+    let others = tables.units.iter().filter(|other| own.unit(other.name).is_none());
+    let others = others.filter(|unit| !unit.pmus.is_empty()).enumerate();
+    // Their numbers follow those of the family's own.
+    let others = others.map(|(index, other)| lasting().row(unit(own.units.len() + index, other)));
+    let is_new = |view: &&MetricView| own.views.iter().all(|known| known.name != view.name);
+    let views = list(own.views.iter().chain(tables.views.iter().filter(is_new)).copied());
+    let units = list(own.units.iter().copied().chain(others));
+    let bare = lasting().row(Family { units, views, ..*own });
+    let metrics: Vec<FileMetric<'static>> = tables.metrics.iter().map(FileMetric::of_table).collect();
+    with_metrics(lasting(), bare, &metrics, tables.metrics_source).family
 }
 
 fn without_metrics(tables: &'static KernelFamily) -> Family {
@@ -41,20 +56,30 @@ fn without_metrics(tables: &'static KernelFamily) -> Family {
         stubs: &[],
         clocks: &[],
         default_metrics: tables.default_metrics,
-        views: &[],
+        views: tables.views,
         summary: &[],
-        units: list(list(
-            tables.units.iter().filter(|unit| !unit.events.is_empty() || !unit.pmus.is_empty()).map(unit),
-        )),
+        units: list(
+            tables
+                .units
+                .iter()
+                .filter(|unit| !unit.events.is_empty() || !unit.pmus.is_empty())
+                .enumerate()
+                .map(|(index, row)| lasting().row(unit(index, row))),
+        ),
         value_sets: &[],
     }
 }
 
-fn unit(unit: &'static KernelUnit) -> Unit {
+fn unit(index: usize, unit: &'static KernelUnit) -> Unit {
+    let mut ids = Numbering::of(index);
     let highest = unit.events.iter().flat_map(|event| event.rows).map(|row| row.counters).fold(0, |all, one| all | one);
-    let registers =
+    let words =
         [("ctl", AttributeWord::Config), ("filter", AttributeWord::Config1), ("filter1", AttributeWord::Config2)];
+    let mut registers: Vec<Register> =
+        words.iter().filter_map(|&(name, word)| register(&mut ids, unit, name, word)).collect();
+    registers.push(counter(&mut ids, highest));
     Unit {
+        id: ids.unit(),
         name: unit.name,
         block: "",
         title: unit.title,
@@ -78,9 +103,7 @@ fn unit(unit: &'static KernelUnit) -> Unit {
             device_ids: &[],
             bus: 0,
         }]),
-        registers: list(
-            registers.iter().filter_map(|&(name, word)| register(unit, name, word)).chain([counter(highest)]),
-        ),
+        registers: list(registers),
         field_sets: &[],
         signals: &[],
         events: list(unit.events.iter().map(|row| event(unit, row))),
@@ -90,27 +113,33 @@ fn unit(unit: &'static KernelUnit) -> Unit {
 }
 
 /// The fields of a word of `perf_event_attr`: `config` is the control register, the others hold filters.
-fn register(unit: &KernelUnit, register_name: &'static str, word: AttributeWord) -> Option<Register> {
+fn register(
+    ids: &mut Numbering,
+    unit: &KernelUnit,
+    register_name: &'static str,
+    word: AttributeWord,
+) -> Option<Register> {
     let of_word = unit.fields.iter().filter(|field| field.word == word);
-    let mut fields: Vec<Field> = of_word.flat_map(named_ranges).collect();
+    let mut fields: Vec<Field> = of_word.flat_map(|field| named_ranges(ids, field)).collect();
     if word == AttributeWord::Config && !fields.iter().any(|field| field.name == EXTENSION) && has_extended(unit) {
         // The driver lets it not through: what has it is refused with the field's name.
-        fields.push(writable(EXTENSION, BitRange::new(21, 21)));
+        fields.push(writable(ids, EXTENSION, BitRange::new(21, 21)));
     }
     let fields = list(fields);
     let role = if word == AttributeWord::Config { Role::Control } else { Role::Filter };
-    (!fields.is_empty()).then(|| offered(register_name, role, 1, fields))
+    (!fields.is_empty()).then(|| offered(ids, register_name, role, 1, fields))
 }
 
 /// The counters that events of this mask may count on. Which one does is the driver's choice.
-fn counter(mask: u16) -> Register {
+fn counter(ids: &mut Numbering, mask: u16) -> Register {
     let count = u8::try_from(16 - mask.leading_zeros()).unwrap_or(16).max(1);
-    let fields = list([writable("event_count", BitRange::new(47, 0))]);
-    offered("ctr", Role::Counter, count, fields)
+    let fields = list([writable(ids, "event_count", BitRange::new(47, 0))]);
+    offered(ids, "ctr", Role::Counter, count, fields)
 }
 
-const fn offered(name: &'static str, role: Role, count: u8, fields: &'static [Field]) -> Register {
+const fn offered(ids: &mut Numbering, name: &'static str, role: Role, count: u8, fields: &'static [Field]) -> Register {
     Register {
+        id: ids.register(),
         name,
         guide_name: "",
         role,
@@ -124,6 +153,7 @@ const fn offered(name: &'static str, role: Role, count: u8, fields: &'static [Fi
         description: "As Linux's driver offers it.",
         source: "",
         caveats: &[],
+        doubt: None,
         identity: None,
         event: None,
         signal: None,
@@ -138,20 +168,21 @@ fn has_extended(unit: &KernelUnit) -> bool {
 }
 
 /// A field of the driver under the names that other families have: one for each of its ranges that has a name.
-fn named_ranges(field: &'static PmuField) -> impl Iterator<Item = Field> {
+fn named_ranges(ids: &mut Numbering, field: &'static PmuField) -> Vec<Field> {
     let names = match field.name {
         "event" => ["ev_sel", EXTENSION],
         "umask" => ["umask", "umask_ext"],
         "edge" => ["edge_det", ""],
         "inv" => ["invert", ""],
+        "cmask" => ["thresh", ""],
         _ => [field.filter_name(), ""],
     };
     let ranges = names.into_iter().zip(field.bits).filter(|(name, _)| !name.is_empty());
-    ranges.map(|(name, range)| writable(name, range.0))
+    ranges.map(|(name, range)| writable(ids, name, range.0)).collect()
 }
 
-const fn writable(name: &'static str, bits: BitRange) -> Field {
-    Field { name, bits, access: FieldAccess::ReadWrite, description: "", values: &[] }
+const fn writable(ids: &mut Numbering, name: &'static str, bits: BitRange) -> Field {
+    Field { id: ids.field(), name, bits, access: FieldAccess::ReadWrite, description: "", values: &[] }
 }
 
 fn event(unit: &'static KernelUnit, event: &'static PmuEvent) -> Event {
@@ -163,6 +194,7 @@ fn event(unit: &'static KernelUnit, event: &'static PmuEvent) -> Event {
         flow_classes: 0,
         filter_value: 0,
         filters: None,
+        settings: &[],
         counters: event.rows.iter().fold(0, |all, row| all | row.counters),
         deprecated: false,
         offered: true,
@@ -240,7 +272,10 @@ fn filters(unit: &'static KernelUnit, row: &PmuRow) -> &'static [FilterUse] {
         && known("tid")
         && listed.split(',').all(|filter| filter != "tid");
     let threads = is_switched.then_some(FilterUse { field: "tid", need: FilterNeed::Optional });
-    list(fields.map(|field| FilterUse { field, need: need(field) }).chain(threads))
+    // What Intel's row sets beside the filters that it lists: the response that an off-core request must have.
+    let set = preset.iter().filter(|(name, _)| row.settings.iter().any(|(field, _)| field == name));
+    let set = set.map(|&(field, value)| FilterUse { field, need: FilterNeed::Default(value) });
+    list(fields.map(|field| FilterUse { field, need: need(field) }).chain(threads).chain(set))
 }
 
 fn is_filter(field: &&PmuField) -> bool {

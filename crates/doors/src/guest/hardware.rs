@@ -159,7 +159,7 @@ impl Hardware {
         if !is_header && !matches!(outcome, Err(AccessError::GeneralProtection { .. })) {
             let access = Access { at: self.now, ticks, operation, outcome: outcome.clone() };
             if let Some(log) = &mut self.log {
-                log.note(access.at, &access.entry(), &access.outcome);
+                log.note(access.at, &access.entry(), &access.outcome, None);
             }
             if self.keeps {
                 self.accesses.push(access);

@@ -38,10 +38,11 @@ impl LogFile {
         &self.path
     }
 
-    /// Writes an access.
-    pub fn note(&mut self, at: Duration, entry: &Entry, outcome: &Outcome<u64>) {
+    /// Writes an access, and the number of the tool's thread that made it, where that is known.
+    pub fn note(&mut self, at: Duration, entry: &Entry, outcome: &Outcome<u64>, thread: Option<u32>) {
         let (access, meaning) = (entry.with_value(outcome), self.analyser.explain(entry, outcome));
-        let line = writeln!(self.file, "{:5}.{:09}  {access:<44}  ; {meaning}", at.as_secs(), at.subsec_nanos());
+        let by = thread.map_or_else(String::new, |thread| format!("  ; thread {thread}"));
+        let line = writeln!(self.file, "{:5}.{:09}  {access:<44}  ; {meaning}{by}", at.as_secs(), at.subsec_nanos());
         self.failed = self.failed.take().or(line.err());
     }
 

@@ -8,7 +8,7 @@ use pericore_registers::Operation;
 use super::entry::Entry;
 use super::expectation::{Expectation, Mismatch};
 use super::file::LogFile;
-use crate::backend::{Answer, Backend};
+use crate::backend::{Backend, Response};
 use crate::error::DoorsError;
 use crate::platform::Platform;
 
@@ -52,6 +52,25 @@ impl<B: Backend> Logged<B> {
         Ok(Self { inner, notes })
     }
 
+    fn noted(&self, operation: Operation, thread: Option<u32>) -> Response
+    where
+        B: Backend,
+    {
+        let mut notes = self.notes();
+        let response = self.inner.access(operation);
+        notes.accesses += 1;
+        if notes.log.is_some() || notes.expectation.is_some() {
+            let entry = Entry::of(operation, &response.outcome);
+            if let Some(expectation) = &mut notes.expectation {
+                expectation.meet(entry);
+            }
+            if let Some(log) = &mut notes.log {
+                log.note(response.at, &entry, &response.outcome, thread);
+            }
+        }
+        response
+    }
+
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,20 +95,12 @@ impl<B: Backend> Backend for Logged<B> {
         self.inner.platform()
     }
 
-    fn access(&self, operation: Operation) -> Answer {
-        let mut notes = self.notes();
-        let answer = self.inner.access(operation);
-        notes.accesses += 1;
-        if notes.log.is_some() || notes.expectation.is_some() {
-            let entry = Entry::of(operation, &answer.outcome);
-            if let Some(expectation) = &mut notes.expectation {
-                expectation.meet(entry);
-            }
-            if let Some(log) = &mut notes.log {
-                log.note(answer.at, &entry, &answer.outcome);
-            }
-        }
-        answer
+    fn access(&self, operation: Operation) -> Response {
+        self.noted(operation, None)
+    }
+
+    fn access_by(&self, operation: Operation, thread: u32) -> Response {
+        self.noted(operation, Some(thread))
     }
 
     fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {

@@ -209,8 +209,8 @@ impl Chassis {
         }
     }
 
-    /// The short way to what is read most: an MSR, or a register of 8 bytes in a function. Time stands between the two dword cycles
-    /// that the latter comes to.
+    /// The short way to what is read most: an MSR, or a register of 8 bytes in a function. Time stands between the two
+    /// dword cycles that the latter comes to.
     #[inline]
     fn whole_register(&self, address: Address, width: Width) -> Option<(u16, SlotRef)> {
         let (socket, place) = match address {

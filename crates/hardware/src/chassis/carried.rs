@@ -3,14 +3,15 @@
 use super::Chassis;
 
 impl Chassis {
-    /// The same machine, after reset, with the registers of another one of its family and its number of sockets: what software has
-    /// written, what counters have counted, rules, and what is stuck. It begins a life of its own at tick 0: nothing of the other's
-    /// traffic stands in its queues, and interrupts that were under way there are not here. A CPU has the registers of the one with its
-    /// socket, core and thread, where there is one.
+    /// The same machine, after reset, with the registers of another one of its family and its number of sockets: what
+    /// software has written, what counters have counted, rules, and what is broken or denied. It begins a life of its
+    /// own at tick 0: nothing of the other's traffic stands in its queues, and interrupts that were under way there are
+    /// not here. A CPU has the registers of the one with its socket, core and thread, where there is one.
     #[must_use]
     pub fn with_registers_of(mut self, mut other: Self) -> Self {
         debug_assert_eq!(self.wiring.instances(), other.wiring.instances(), "one family, and as many sockets");
         self.set_rules(other.rules);
+        self.take_broken(&other);
         for number in 0..self.wiring.instances() {
             let state = other.bank.save(number, other.now);
             if !state.is_reset() {
@@ -42,8 +43,8 @@ mod tests {
         Chassis::new(Shape::new(family, 2, cores, threads).unwrap(), Wiring::new(family, 2), |_| 8)
     }
 
-    /// On two sockets of four cores, CPU 5 is core 1 of socket 1, CPU 3 core 3 of socket 0, and CPU 13 the second thread of CPU 5's
-    /// core. With eight cores of one thread these are CPUs 9 and 3, and none.
+    /// On two sockets of four cores, CPU 5 is core 1 of socket 1, CPU 3 core 3 of socket 0, and CPU 13 the second
+    /// thread of CPU 5's core. With eight cores of one thread these are CPUs 9 and 3, and none.
     #[test]
     fn registers_of_a_cpu_go_to_the_one_in_its_place() {
         let misc = |cpu| Address::Msr { cpu, msr: 0x1A4 };

@@ -28,7 +28,8 @@ pub struct CoreMsrs {
     hertz: u64,
     /// See [`MsrKind::CoreThreadCount`].
     core_thread_count: u64,
-    /// Written values, by socket or CPU and MSR; counters hold their value less the cycles counted since they were enabled.
+    /// Written values, by socket or CPU and MSR; counters hold their value less the cycles counted since they were
+    /// enabled.
     values: HashMap<(u32, u32), u64>,
 }
 
@@ -64,8 +65,8 @@ impl CoreMsrs {
         self.period = period;
     }
 
-    /// Writes what another machine's MSRs hold at a tick, at tick 0 of this one. `socket_of` gives the socket of a CPU of the other, and
-    /// `stands_for` the CPU that has its place here, if one has.
+    /// Writes what another machine's MSRs hold at a tick, at tick 0 of this one. `socket_of` gives the socket of a CPU
+    /// of the other, and `stands_for` the CPU that has its place here, if one has.
     pub fn take_over(
         &mut self,
         other: &Self,
@@ -237,7 +238,8 @@ mod tests {
     }
 
     /// Ratios of 100 MHz on Intel's product pages: an E5-2680 of 2.7, an 8592+ of 1.9, an 8480+ of 2.0 GHz; thermal
-    /// design powers 130, 350 and 350 W in eighths. Nehalem's bus clock is another, and its parts have no energy counters.
+    /// design powers 130, 350 and 350 W in eighths. Nehalem's bus clock is another, and its parts have no energy
+    /// counters.
     #[test]
     fn each_family_has_its_frequency_and_power() {
         for (family, ratio, power) in [

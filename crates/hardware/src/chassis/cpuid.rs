@@ -1,8 +1,8 @@
 //! What CPUID answers on an emulated logical CPU: the leaves that tools identify a processor and its topology by.
 //!
-//! What all CPUs of a family have alike are rows of the catalogue (`[processor]`); topology, caches and brand are worked
-//! out here. What has no row is zero; leaf 7 above all, which keeps tools away from resource-director and core features
-//! that the machine does not have. Layout: SDM volume 2, CPUID.
+//! What all CPUs of a family have alike are rows of the catalogue (`[processor]`); topology, caches and brand are
+//! worked out here. What has no row is zero; leaf 7 above all, which keeps tools away from resource-director and core
+//! features that the machine does not have. Layout: SDM volume 2, CPUID.
 
 use pericore_catalog::{CacheGeometry, CacheKind, CpuidLeaf, ProcessorPart};
 
@@ -84,7 +84,8 @@ fn cache_leaf(processor: &ProcessorPart, shape: &Shape, subleaf: u32, package_id
     ]
 }
 
-/// The numbers of logical CPUs are those of the part as it was shipped, whatever takes part, and the widths of the IDs too.
+/// The numbers of logical CPUs are those of the part as it was shipped, whatever takes part, and the widths of the IDs
+/// too.
 fn topology_leaf(shape: &Shape, subleaf: u32, apic_id: u32) -> Registers {
     let threads = u32::from(shape.threads);
     match subleaf {
@@ -148,8 +149,8 @@ mod tests {
         assert_eq!(registers(&shape, 9, 1, 0)[1] >> 24, 0x22);
     }
 
-    /// SDM volume 2, CPUID: leaf 0BH EBX[15:0] is the number as shipped; EAX[4:0] and the IDs do not move either, nor leaf 1 EBX[23:16]
-    /// and leaf 4 EAX[31:26], which are about IDs that there may be.
+    /// SDM volume 2, CPUID: leaf 0BH EBX[15:0] is the number as shipped; EAX[4:0] and the IDs do not move either, nor
+    /// leaf 1 EBX[23:16] and leaf 4 EAX[31:26], which are about IDs that there may be.
     #[test]
     fn cores_that_are_left_out_have_no_cpus_and_keep_their_room() {
         let shape = Shape::new(pericore_catalog::family("e5-2600").unwrap(), 2, 8, 2).unwrap();

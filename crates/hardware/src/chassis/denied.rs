@@ -17,6 +17,12 @@ pub struct Denied {
 }
 
 impl Denied {
+    /// The words for what is denied.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        let all = [("mem", self.mem), ("pci", self.pci), ("msr-write", self.msr_write)];
+        all.into_iter().filter(|(_, denied)| *denied).map(|(word, _)| word)
+    }
+
     /// Adds what a word denies; `None` if it is no such word.
     pub fn add(&mut self, word: &str) -> Option<()> {
         match word {

@@ -1,7 +1,8 @@
 //! The discovery table of Emerald Rapids (1.9, 1.10.1) and the PCI function that leads to it.
 //!
-//! Each record tells where a PMON block's registers are. Field places follow the guide's code; the access type is in bits 63:62,
-//! as that code, Linux and PCM have it. Packing of PCI addresses and unit types are public knowledge from Linux's driver.
+//! Each record tells where a PMON block's registers are. Field places follow the guide's code; the access type is in
+//! bits 63:62, as that code, Linux and PCM have it. Packing of PCI addresses and unit types are public knowledge from
+//! Linux's driver.
 
 use pericore_catalog::{AddressSpace, Location, PciFunction, Register, Role, Unit};
 
@@ -17,7 +18,8 @@ const IN_PCI: u64 = 2;
 /// Bits of the global status registers (Table 1-8: two registers of 64).
 const STATUS_BITS: u16 = 128;
 
-/// Bit of the global status of each block of a socket: its place in the discovery table. The blocks after the last bit share it.
+/// Bit of the global status of each block of a socket: its place in the discovery table. The blocks after the last bit
+/// share it.
 pub fn status_positions(shape: &Shape, wiring: &Wiring) -> Vec<u16> {
     let mut next = 0;
     let per_socket = wiring.instances() / wiring.sockets();
@@ -61,6 +63,25 @@ pub fn table(shape: &Shape, wiring: &Wiring, socket: u16) -> Vec<u64> {
 pub fn put_on_segment(table: &mut [u64], segment: u16) {
     for record in table.chunks_mut(STRIDE as usize).skip(1).filter(|record| record[0] >> 62 == IN_PCI) {
         record[1] |= u64::from(segment) << 28;
+    }
+}
+
+/// Puts the global control where another table of the same machine has it, unless the first record says nothing.
+pub fn place_global(table: &mut [u64], own: &[u64]) {
+    if let ([layout, control, ..], [_, right, ..]) = (table, own)
+        && ![0, u64::MAX].contains(layout)
+    {
+        *control = *right;
+    }
+}
+
+/// Makes a record, counted from 1, that of a block as another table of the same machine has it.
+pub fn place_record(table: &mut [u64], record: usize, own: &[u64], unit: &Unit, instance: u16) {
+    let identity = unit.discovery_type.map(|kind| u64::from(kind) | u64::from(instance) << 16);
+    let is_of_block = |record: &&[u64]| record.get(2).map(|identity| identity & 0xffff_ffff) == identity;
+    let right = own.chunks(STRIDE as usize).skip(1).find(is_of_block);
+    if let (Some(old), Some(right)) = (table.chunks_exact_mut(STRIDE as usize).nth(record), right) {
+        old.copy_from_slice(right);
     }
 }
 

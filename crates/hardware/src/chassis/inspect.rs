@@ -42,7 +42,8 @@ impl Chassis {
         })
     }
 
-    /// The registers that a name stands for: `[socket/]unit[instance]/register`, in any case; what is left out means all.
+    /// The registers that a name stands for: `[socket/]unit[instance]/register`, in any case; what is left out means
+    /// all.
     pub fn find_registers(&self, name: &str) -> Vec<RegisterPlace> {
         let parts: Vec<&str> = name.split('/').collect();
         let (socket, block, register) = match parts.as_slice() {

@@ -41,7 +41,8 @@ pub struct AddressMap {
     mmio: MmioMap,
 }
 
-/// The instance that the registers at a location belong to: a companion placement may serve several, and is the first one's.
+/// The instance that the registers at a location belong to: a companion placement may serve several, and is the first
+/// one's.
 pub fn owner(unit: &Unit, placement: &Placement, location: usize) -> u16 {
     let share = usize::from(unit.instances) / placement.instances.len().max(1);
     (location * share.max(1)) as u16

@@ -1,12 +1,15 @@
-//! Sockets as software finds them: CPUs, uncore buses, PCI functions, MSRs; and the bus rules that decide what a cycle comes to.
+//! Sockets as software finds them: CPUs, uncore buses, PCI functions, MSRs; and the bus rules that decide what a cycle
+//! comes to.
 
 mod access;
+mod broken;
 mod carried;
 mod core_msrs;
 mod cpuid;
 mod denied;
 mod discovery;
 mod extra;
+mod imprint;
 mod inspect;
 mod later;
 mod map;
@@ -28,6 +31,7 @@ use crate::pmon::{Bank, Interrupt};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
 pub use denied::Denied;
 pub use extra::MOST as MOST_FUNCTIONS;
+pub use imprint::ReadValue;
 pub use inspect::RegisterPlace;
 pub use map::Target;
 pub use shape::{Shape, ShapeError};
@@ -65,7 +69,8 @@ pub struct Chassis {
 }
 
 impl Chassis {
-    /// A machine after reset. `wiring` numbers its PMON instances; `period` gives the ticks per cycle of a clock domain.
+    /// A machine after reset. `wiring` numbers its PMON instances; `period` gives the ticks per cycle of a clock
+    /// domain.
     pub fn new(shape: Shape, wiring: Wiring, period: impl Fn(&str) -> u64) -> Self {
         let mut bank = Bank::new(shape.family, &wiring, &period);
         bank.set_status_positions(discovery::status_positions(&shape, &wiring));
@@ -222,8 +227,8 @@ impl Chassis {
         (0..self.wiring.instances()).fold(1, |grid, number| common_multiple(grid, self.bank.period(number)))
     }
 
-    /// Powers a unit down or up. Its clock stands while it is down: free-running counters pause (Emerald Rapids 2.3.2, 2.4.2), and
-    /// so do the others.
+    /// Powers a unit down or up. Its clock stands while it is down: free-running counters pause (Emerald Rapids 2.3.2,
+    /// 2.4.2), and so do the others.
     ///
     /// # Errors
     /// [`WiringError`] if the machine has no such block.
@@ -233,8 +238,8 @@ impl Chassis {
         Ok(())
     }
 
-    /// The core of each socket that Emerald Rapids interrupts when a counter freezes the socket; no document has the field that
-    /// selects it.
+    /// The core of each socket that Emerald Rapids interrupts when a counter freezes the socket; no document has the
+    /// field that selects it.
     pub fn set_interrupted_core(&mut self, core: u8) {
         self.bank.set_interrupted_core(core);
     }
@@ -271,7 +276,8 @@ impl Chassis {
     }
 }
 
-/// Most of what the model says, nobody hears: that way has few instructions and saves no registers, since whatever is more is called last.
+/// Most of what the model says, nobody hears: that way has few instructions and saves no registers, since whatever is
+/// more is called last.
 impl SignalSink for Chassis {
     fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], tick: Tick) {
         self.bank.standing(wire, entries, tick);
@@ -284,8 +290,8 @@ impl SignalSink for Chassis {
     }
 
     #[inline]
-    fn hears_any(&self, instance: u16) -> bool {
-        self.next_due != Tick::MAX || self.bank.hears_any(instance)
+    fn observes_any(&self, instance: u16) -> bool {
+        self.next_due != Tick::MAX || self.bank.observes_any(instance)
     }
 
     #[inline]

@@ -23,7 +23,8 @@ const HEADER_MULTI_FUNCTION: u32 = 0x0080_0000;
 /// Status register: there is a list of capabilities.
 const STATUS_CAPABILITIES: u32 = 0x0010_0000;
 
-/// Where functions with extended configuration space have their PCI Express capability; without one, systems stop at byte 256.
+/// Where functions with extended configuration space have their PCI Express capability; without one, systems stop at
+/// byte 256.
 const EXPRESS_CAPABILITY: u16 = 0x40;
 
 /// A PCI Express capability of version 2, the last of its list.

@@ -75,8 +75,9 @@ impl Shape {
         Ok(Self { family, sockets, cores, built: cores, threads, slices: most_slices(family), uncore_buses })
     }
 
-    /// The same machine with only the first `active` cores of each socket taking part, as firmware's setting of active cores has it: the
-    /// others have no logical CPUs and no MSRs, but APIC IDs keep room for them. Slices and what monitors them stay.
+    /// The same machine with only the first `active` cores of each socket taking part, as firmware's setting of active
+    /// cores has it: the others have no logical CPUs and no MSRs, but APIC IDs keep room for them. Slices and what
+    /// monitors them stay.
     ///
     /// # Errors
     /// [`ShapeError`] if there are not so many.
@@ -87,8 +88,8 @@ impl Shape {
         Ok(Self { cores: active, ..self })
     }
 
-    /// The same machine with only the first `slices` LLC slices of each socket in use. On E5-2600 the monitors of the others
-    /// stay, for their ring stops (2.3.1); on Emerald Rapids they are gone, and CAPID6 and CAPID7 tell (1.7.1).
+    /// The same machine with only the first `slices` LLC slices of each socket in use. On E5-2600 the monitors of the
+    /// others stay, for their ring stops (2.3.1); on Emerald Rapids they are gone, and CAPID6 and CAPID7 tell (1.7.1).
     ///
     /// # Errors
     /// [`ShapeError`] if there are not so many.
@@ -141,8 +142,8 @@ impl Shape {
         socket as u32 * self.cores as u32
     }
 
-    /// The uncore bus of a socket. Firmware puts it at the end of each socket's share of the buses: 0xff alone, 0x7f and 0xff
-    /// for two sockets of E5-2600; 0x7e and 0xfe where the uncore has two buses.
+    /// The uncore bus of a socket. Firmware puts it at the end of each socket's share of the buses: 0xff alone, 0x7f
+    /// and 0xff for two sockets of E5-2600; 0x7e and 0xfe where the uncore has two buses.
     #[inline]
     pub const fn uncore_bus(&self, socket: u16) -> u8 {
         (((socket + 1) << (8 - self.sockets.trailing_zeros())) - self.uncore_buses) as u8

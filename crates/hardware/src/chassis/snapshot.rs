@@ -1,8 +1,8 @@
 //! A machine's shape and all state of its registers, as text that people can read and compare.
 //!
-//! One line is one fact; what is as after reset is left out. Of what is broken only stuck
-//! counters are kept: the blocks of a loaded machine all answer, and its discovery tables are right.
-//! The last line says that nothing is missing: each line may be the last for all that the others tell.
+//! One line is one fact; what is as after reset is left out, and so is what is not broken (`broken` has these lines).
+//! Lines that begin with `#` are for people. The last line says that nothing is missing: each line may be the last for
+//! all that the others tell.
 //!
 //! ```text
 //! pericore-machine 1
@@ -33,7 +33,8 @@ const END: &str = "end";
 
 /// The latest time of a machine that is loaded: as much time again is left to it, which is years.
 const LATEST: Tick = Tick::MAX >> 1;
-/// The most that a counter can hold besides its register: far beyond any machine's, and sums of a few stay numbers of 64 bits.
+/// The most that a counter can hold besides its register: far beyond any machine's, and sums of a few stay numbers of
+/// 64 bits.
 const MOST: u64 = u64::MAX >> 2;
 
 /// Text that is no snapshot.
@@ -105,6 +106,7 @@ impl Chassis {
         }
         let _ = writeln!(out, "core-clock {}", self.core.period());
         let _ = writeln!(out, "now {now}");
+        self.dump_broken(&mut out);
         for ((scope, msr), value) in self.core.values() {
             let _ = writeln!(out, "core-msr {scope} {msr:#x} = {value:#x}");
         }
@@ -165,7 +167,8 @@ impl Chassis {
     /// # Errors
     /// [`SnapshotError`] tells the line.
     pub fn load(text: &str) -> Result<Self, SnapshotError> {
-        let mut lines = text.lines().enumerate().map(|(index, line)| Line { number: index + 1, text: line }).peekable();
+        let numbered = text.lines().enumerate().map(|(index, line)| SnapshotLine { number: index + 1, text: line });
+        let mut lines = numbered.filter(|line| !line.text.starts_with('#')).peekable();
         if lines.next().is_none_or(|line| line.text != format!("{HEADING} {VERSION}")) {
             return Err(SnapshotError::Version);
         }
@@ -212,6 +215,7 @@ impl Chassis {
                 }
                 words => match &mut block {
                     Some((number, state)) => chassis.load_fact(&line, words, *number, state)?,
+                    None if chassis.load_broken(&line, words)? => {}
                     None => return Err(line.error("block SOCKET/UNIT")),
                 },
             }
@@ -229,7 +233,7 @@ impl Chassis {
     /// A line that belongs to a block.
     fn load_fact(
         &self,
-        line: &Line<'_>,
+        line: &SnapshotLine<'_>,
         words: &[&str],
         number: u16,
         state: &mut InstanceState,
@@ -282,7 +286,7 @@ impl Chassis {
         Ok(())
     }
 
-    fn block_named(&self, line: &Line<'_>, name: &str) -> Result<u16, SnapshotError> {
+    pub(super) fn block_named(&self, line: &SnapshotLine<'_>, name: &str) -> Result<u16, SnapshotError> {
         let (socket, block) = name.split_once('/').ok_or_else(|| line.error("SOCKET/UNIT"))?;
         let unit = self
             .shape
@@ -298,12 +302,12 @@ impl Chassis {
 }
 
 /// A line of a snapshot.
-struct Line<'t> {
+pub(super) struct SnapshotLine<'t> {
     number: usize,
     text: &'t str,
 }
 
-impl<'t> Line<'t> {
+impl<'t> SnapshotLine<'t> {
     fn words(&self) -> Vec<&'t str> {
         self.text.split_whitespace().collect()
     }
@@ -312,12 +316,12 @@ impl<'t> Line<'t> {
         self.text.split_whitespace().next() == Some(first)
     }
 
-    fn error(&self, expected: &'static str) -> SnapshotError {
+    pub(super) fn error(&self, expected: &'static str) -> SnapshotError {
         SnapshotError::Line { line: self.number, text: self.text.to_owned(), expected }
     }
 
     /// A number, hexadecimal after 0x.
-    fn number<T: TryFrom<u64>>(&self, word: &str) -> Result<T, SnapshotError> {
+    pub(super) fn number<T: TryFrom<u64>>(&self, word: &str) -> Result<T, SnapshotError> {
         let value = match word.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16),
             None => u64::from_str(word),
@@ -326,7 +330,7 @@ impl<'t> Line<'t> {
     }
 
     /// A number that is no greater than `most`.
-    fn up_to(&self, word: &str, most: u64) -> Result<u64, SnapshotError> {
+    pub(super) fn up_to(&self, word: &str, most: u64) -> Result<u64, SnapshotError> {
         self.number(word).and_then(|value| self.bounded(value, most))
     }
 
@@ -334,7 +338,8 @@ impl<'t> Line<'t> {
         if value <= most { Ok(value) } else { Err(self.error("a number in range")) }
     }
 
-    /// Ticks of a cycle. The bounds are those of the models' clocks: the clocks of any family have a common multiple then.
+    /// Ticks of a cycle. The bounds are those of the models' clocks: the clocks of any family have a common multiple
+    /// then.
     fn period(&self, word: &str) -> Result<Tick, SnapshotError> {
         let ticks = self.number(word)?;
         let sound = (1..=Period::LONGEST).contains(&ticks);

@@ -60,8 +60,8 @@ pub enum Rules {
     /// What `catalog/undefined.toml` says.
     #[default]
     Documented,
-    /// They fail: reserved bits that are written as 1, event selects that nothing answers to, events on counters that may not
-    /// take them, inversion and edge detection without a threshold.
+    /// They fail: reserved bits that are written as 1, event selects that nothing answers to, events on counters that
+    /// may not take them, inversion and edge detection without a threshold.
     Strict,
     /// They pass: any counter takes any event, MSRs that do not exist read as 0, cycles need no alignment.
     Lenient,

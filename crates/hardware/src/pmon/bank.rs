@@ -286,7 +286,7 @@ impl SignalSink for Bank {
     }
 
     #[inline]
-    fn hears_any(&self, instance: u16) -> bool {
+    fn observes_any(&self, instance: u16) -> bool {
         self.heard[usize::from(instance)]
     }
 

@@ -276,6 +276,14 @@ impl Layout {
         self.slots.iter().position(named).map(|slot| SlotRef(slot as u16))
     }
 
+    /// The number of the counter in a slot, if one is there.
+    pub fn counter(&self, slot: SlotRef) -> Option<u8> {
+        match self.slots[usize::from(slot.0)].kind {
+            Kind::Counter(number) => Some(number),
+            _ => None,
+        }
+    }
+
     /// Register and member behind a slot.
     pub fn register(&self, slot: SlotRef) -> RegisterRef {
         let register = self.starts.partition_point(|&start| start <= slot.0) - 1;

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use pericore_dram::Pending;
 use pericore_dram::{Arrival, Channel, Outcome, Timing};
-use pericore_machine::engine::{Clocks, Random};
-use pericore_machine::ledger::e5_2600::{Ledger, Opcodes, Shape};
-use pericore_machine::signal::Wire;
-use pericore_machine::uncore::e5_2600::{ChannelWires, ChannelWitness};
+use pericore_facts::{ChannelFact, FactReader};
+use pericore_machine::engine::{Clocks, Random, Tick};
+use pericore_parts::channel_facts::ChannelFacts;
+use pericore_truth::ChannelCells;
 
 use crate::Measured;
-use crate::path::Nothing;
 use crate::stopwatch::Stopwatch;
 
 /// The next request's line, bank and row.
@@ -84,24 +83,28 @@ pub fn ddr4_chase(requests: u64) -> Measured {
     run(requests, &ddr4(), CHASE)
 }
 
+/// The truth about a channel, as it comes.
+struct Counted<'a> {
+    cells: &'a mut ChannelCells,
+    clocks: Clocks,
+    rooms: [u64; 2],
+}
+
+impl FactReader<ChannelFact> for Counted<'_> {
+    #[inline(always)]
+    fn read(&mut self, at: Tick, fact: ChannelFact) {
+        self.cells.read(self.clocks.dclk.cycles(at), self.rooms, fact);
+    }
+}
+
 fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
     let Load { traffic, outstanding, gap } = load;
     let clocks = Clocks::new(2700, 800).expect("the preset's clocks");
     let timing = Arc::new(Timing { reads: outstanding.max(timing.reads), ..timing.clone() });
-    let shape = Shape {
-        sockets: 1,
-        slices: 1,
-        homes: 1,
-        channels: 1,
-        ranks: timing.ranks,
-        reads: timing.reads.into(),
-        writes: timing.writes.into(),
-    };
-    let mut ledger = Ledger::new(clocks, opcodes(), shape);
+    let rooms = [timing.reads.into(), timing.writes.into()];
+    let mut cells = ChannelCells::default();
     let mut channel = Channel::new(clocks.dclk, &timing);
-    let wires = ChannelWires::on(Wire::default());
-    let mut witness =
-        ChannelWitness { number: 0, clock: clocks.dclk, wires: &wires, sink: &mut Nothing, ledger: &mut ledger };
+    let mut facts = ChannelFacts { clock: clocks.dclk, reader: Counted { cells: &mut cells, clocks, rooms } };
     let mut random = Random::new(1, 0);
     let mut out = Vec::with_capacity(16);
     let watch = Stopwatch::start();
@@ -118,7 +121,7 @@ fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
     (0..outstanding).for_each(|_| announce(&mut channel, 1));
     while done < requests {
         let now = channel.next_tick() / clocks.dclk.ticks();
-        channel.step(&mut witness, &mut out);
+        channel.step(&mut facts, &mut out);
         for outcome in out.drain(..) {
             if let Outcome::Data { cycle, .. } = outcome {
                 done += 1;
@@ -129,9 +132,4 @@ fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
         }
     }
     Measured { seconds: watch.seconds(), requests, cycles: Some(end as f64 / requests as f64) }
-}
-
-/// No request has one here.
-fn opcodes() -> Opcodes {
-    Opcodes::by_name(|_| Some(0)).expect("every name has a value")
 }

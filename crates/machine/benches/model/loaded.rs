@@ -1,21 +1,24 @@
-//! Latency under load: all cores read, each with so many misses under way and no more, from one up to the sixteen of an L2's queue, which
-//! prefetches fill. A core always has that many, so that the latency is their number over the rate at which they end (Little's law).
+//! Latency under load: all cores read, each with so many misses under way and no more, from one up to the sixteen of an
+//! L2's queue, which prefetches fill. A core always has that many, so that the latency is their number over the rate at
+//! which they end (Little's law).
 //!
-//! The published rows say as much of the part that they are of: at 110.7 GB/s and 189 ns its twenty cores had 327 lines under way.
+//! The published rows say as much of the part that they are of: at 110.7 GB/s and 189 ns its twenty cores had 327 lines
+//! under way.
 
 use std::sync::OnceLock;
 
 use pericore_machine::ledger::Question;
-use pericore_machine::ledger::e5_2600::Opcodes;
+use pericore_machine::models::e5_2600::Parameters;
 use pericore_machine::signal::{Tick, Wiring};
-use pericore_machine::uncore::e5_2600::{Model, Parameters};
 use pericore_machine::uncore::emerald_rapids;
 use pericore_machine::workload::{Limits, Workload};
+use pericore_machine::{E5, EmeraldRapids};
+use pericore_parts::work::Worker;
 
 use crate::path::Nothing;
 
-/// Misses of a core that can be under way: the L2's queue of the Sandy Bridge core (Intel optimization manual), and the fill buffers of
-/// Emerald Rapids'.
+/// Misses of a core that can be under way: the L2's queue of the Sandy Bridge core (Intel optimization manual), and the
+/// fill buffers of Emerald Rapids'.
 const MOST: u8 = 16;
 
 /// One point: share of the channels' peak that is read, and nanoseconds of a load.
@@ -49,14 +52,14 @@ fn workload(text: &str, limits: &Limits) -> Workload {
     Workload::parse(text, limits).expect("the workload is sound")
 }
 
-/// Two sockets whose cores read their own memory in order; what they read lies no power of two apart, and so in different banks.
+/// Two sockets whose cores read their own memory in order; what they read lies no power of two apart, and so in
+/// different banks.
 fn of_e5_2600(misses: u8) -> Point {
     let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");
     let parameters = Parameters { fill_buffers: misses, ..Parameters::e5_2680().with_sockets(2) };
-    let opcodes = Opcodes::by_name(|name| family.named_value("idi-opcodes", name)).expect("the opcodes are too");
     let mut wiring = Wiring::new(family, 2);
     let workload = workload("stream:requests=600k,threads=16,footprint=250M", &parameters.limits());
-    let model = Model::new(parameters, opcodes, &workload, &mut wiring).expect("the preset is sound");
+    let model = E5::for_scenario(parameters, workload.into(), &mut wiring).expect("the preset is sound");
     let load = Load {
         model,
         run: |model, ticks| model.run_until(model.now() + ticks, &mut Nothing),
@@ -78,14 +81,13 @@ fn of_emerald_rapids(misses: u8) -> Point {
     let parameters = emerald_rapids::Parameters { fill_buffers: misses, ..emerald_rapids::Parameters::p8592() };
     let mut wiring = Wiring::new(family, 1);
     let workload = workload("random:requests=200k,threads=64,footprint=64G", &parameters.limits());
-    let opcode = |name: &str| family.named_value("idi-opcodes", name);
-    let model = emerald_rapids::Model::for_scenario(parameters, opcode, workload.into(), &mut wiring);
+    let model = EmeraldRapids::for_scenario(parameters, workload.into(), &mut wiring);
     let load = Load {
         model: model.expect("the preset is sound"),
-        run: |model, ticks| model.run_until(model.now() + ticks, &mut Nothing),
-        done: |model| model.progress().done,
-        figures: |model| {
-            let at = model.snapshot();
+        run: |machine, ticks| machine.run_until(machine.now() + ticks, &mut Nothing),
+        done: |machine| machine.progress().done,
+        figures: |machine| {
+            let (at, model) = (machine.snapshot(), machine.model());
             let lines = (0..8).filter_map(|of| at.count(0, of, Question::new("imc", "CAS_COUNT").subevent("RD")));
             let seconds = model.now() as f64 / model.clocks().ticks_per_second as f64;
             (seconds * 1e9, lines.sum::<u64>() as f64)
@@ -111,12 +113,14 @@ pub fn e5_2600(share: f64) -> f64 {
     at(curve_of_e5_2600(), share)
 }
 
-/// Nanoseconds when every core has as many misses under way as it can: the channels give their most, and the rest is waiting.
+/// Nanoseconds when every core has as many misses under way as it can: the channels give their most, and the rest is
+/// waiting.
 pub fn e5_2600_saturated() -> f64 {
     curve_of_e5_2600()[usize::from(MOST) - 1].1
 }
 
-/// Nanoseconds at a share of what the channels give at most; at all of it, every core has as many misses under way as it can.
+/// Nanoseconds at a share of what the channels give at most; at all of it, every core has as many misses under way as
+/// it can.
 pub fn emerald_rapids(share: f64) -> f64 {
     static CURVE: OnceLock<Vec<Point>> = OnceLock::new();
     let curve = CURVE.get_or_init(|| (1..=MOST).map(of_emerald_rapids).collect());

@@ -18,7 +18,7 @@ impl SignalSink for Nothing {
     fn hears(&self, _: Wire) -> bool {
         false
     }
-    fn hears_any(&self, _: u16) -> bool {
+    fn observes_any(&self, _: u16) -> bool {
         false
     }
 }

@@ -16,11 +16,11 @@ use pericore_hardware::chassis::{Chassis, ShapeError, SnapshotError};
 use pericore_hardware::signal::{SignalSink, Tick, Wiring, WiringError};
 use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
-use crate::ledger::{Question, Shaped};
 use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, UnknownSetting};
-use crate::workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use checked::checked;
 pub use parameters::{FirstLevel, Parameters};
+use pericore_truth::{Question, Shaped};
+use pericore_workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{MemoryKind, Snapshot, Window};
@@ -62,16 +62,6 @@ pub enum BuildError {
     /// Nor a block that is said to be broken.
     #[error(transparent)]
     Block(#[from] WiringError),
-    /// The catalogue lacks an opcode that the model's requests carry.
-    #[error(
-        "the catalogue's value set idi-opcodes of {family} has no {name}; add it to the values of its block in catalog/blocks"
-    )]
-    NoOpcode {
-        /// Family.
-        family: &'static str,
-        /// Opcode.
-        name: &'static str,
-    },
     /// The family has hardware but no traffic model.
     #[error(
         "there is no software {family} yet, only its registers: --dry-run and --cost work, counts need a machine of \
@@ -202,7 +192,22 @@ impl Machine {
         self.model.finished()
     }
 
+    /// The same machine without a truth, where its model can do without: faster, where none is asked for.
+    #[must_use]
+    pub fn without_truth(mut self) -> Self {
+        self.model.drop_truth();
+        self
+    }
+
+    /// Lines that memory of a kind has read and written since reset, over all sockets.
+    pub fn memory_lines(&self, kind: MemoryKind) -> [u64; 2] {
+        self.model.memory_lines(kind, self.chassis.shape().sockets)
+    }
+
     /// The truth as of now.
+    ///
+    /// # Panics
+    /// If the machine keeps none ([`Machine::without_truth`]).
     pub fn snapshot(&self) -> Snapshot {
         self.model.snapshot()
     }
@@ -232,7 +237,7 @@ impl RegisterSpace for Machine {
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
         // A counter that begins to listen starts from what stands, which the hardware was not told while none did.
         for instance in self.chassis.programs(address, width).into_iter().flatten() {
-            self.model.stands(instance, &mut self.chassis);
+            self.model.emit_occupancies(instance, &mut self.chassis);
         }
         self.chassis.write(address, width, value)
     }

@@ -2,19 +2,23 @@
 
 use pericore_hardware::signal::{SignalSink, Tick};
 
-use super::truth::Snapshot;
-use crate::ledger::{Question, Shaped};
-use crate::uncore::{DependentLoads, ProgramCounts, Progress, e5_2600, emerald_rapids, nehalem};
+use super::truth::{MemoryKind, Snapshot};
+use crate::e5_2600::E5;
+use crate::emerald_rapids::EmeraldRapids;
+use crate::nehalem::Nehalem;
+use pericore_parts::program::ProgramCounts;
+use pericore_parts::work::{DependentLoads, Progress, Worker};
+use pericore_truth::{Question, Shaped};
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
 pub enum Model {
     /// Of the E5-2600.
-    E5(Box<e5_2600::Model>),
+    E5(Box<E5>),
     /// Of the Xeon 5500 series.
-    Nehalem(Box<nehalem::Model>),
+    Nehalem(Box<Nehalem>),
     /// Of Emerald Rapids.
-    EmeraldRapids(Box<emerald_rapids::Model>),
+    EmeraldRapids(Box<EmeraldRapids>),
 }
 
 /// Does the same with whichever model it is.
@@ -40,8 +44,12 @@ impl Model {
     }
 
     /// Says what stands on the wires of a PMON instance, as far as it may have been left unsaid: before its counters are programmed.
-    pub fn stands<S: SignalSink>(&self, instance: u16, sink: &mut S) {
-        each!(self, model => model.stands(instance, sink));
+    pub fn emit_occupancies<S: SignalSink>(&self, instance: u16, sink: &mut S) {
+        match self {
+            Self::E5(model) => model.emit_occupancies(instance, sink),
+            Self::Nehalem(model) => model.stands(instance, sink),
+            Self::EmeraldRapids(machine) => machine.emit_occupancies(instance, sink),
+        }
     }
 
     /// How far the workload has come.
@@ -79,6 +87,23 @@ impl Model {
         each!(self, model => model.begin_measured());
     }
 
+    /// Keeps no truth from now on, if the model can do without.
+    pub fn drop_truth(&mut self) {
+        match self {
+            Self::E5(_) | Self::Nehalem(_) => {}
+            Self::EmeraldRapids(model) => model.drop_truth(),
+        }
+    }
+
+    /// Lines that memory of a kind has read and written since reset, over the machine's sockets.
+    pub fn memory_lines(&self, kind: MemoryKind, sockets: u16) -> [u64; 2] {
+        match (self, kind) {
+            (Self::EmeraldRapids(model), MemoryKind::Dram) => model.memory_traffic().dram,
+            (Self::EmeraldRapids(model), MemoryKind::Expander) => model.memory_traffic().expander,
+            _ => self.snapshot().memory_lines(kind, sockets),
+        }
+    }
+
     /// The truth as of now.
     pub fn snapshot(&self) -> Snapshot {
         match self {
@@ -101,9 +126,9 @@ impl Model {
     /// [`Model::keep_levels`]; `None` without it, or if the ledger keeps no level for the event.
     pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
         match self {
-            Self::E5(model) => model.ledger().shaped(socket, instance, question, threshold),
+            Self::E5(model) => model.shaped(socket, instance, question, threshold),
             Self::Nehalem(_) => None,
-            Self::EmeraldRapids(model) => model.ledger().shaped(socket, instance, question, threshold),
+            Self::EmeraldRapids(model) => model.shaped(socket, instance, question, threshold),
         }
     }
 }

@@ -1,15 +1,17 @@
 //! The parameters of a preset, whichever family's model they are of.
 
-use pericore_catalog::Family;
 use pericore_engine::ClockDomains;
 use pericore_hardware::chassis::Shape;
 use pericore_hardware::signal::Wiring;
 
 use super::BuildError;
 use super::model::Model;
-use crate::ledger::e5_2600::Opcodes;
-use crate::uncore::{self, CORES, Setting, UnknownSetting, e5_2600, emerald_rapids, nehalem};
-use crate::workload::{Limits, ProgramSettings, ProgramSource, Scenario};
+use crate::e5_2600::E5;
+use crate::emerald_rapids::EmeraldRapids;
+use crate::nehalem::Nehalem;
+use crate::uncore::{self, CORES, Setting, UnknownSetting, emerald_rapids};
+use pericore_models::{e5_2600, nehalem};
+use pericore_workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
 pub const PRESETS: &[(&str, &str)] =
@@ -188,18 +190,12 @@ impl Parameters {
     /// A model at tick 0 that runs a scenario on the sockets of `wiring`.
     pub(super) fn model(self, scenario: Scenario, wiring: &mut Wiring) -> Result<Model, BuildError> {
         Ok(match self {
-            Self::E5(parameters) => {
-                let opcodes = opcodes(wiring.family())?;
-                Model::E5(Box::new(e5_2600::Model::for_scenario(*parameters, opcodes, scenario, wiring)?))
-            }
+            Self::E5(parameters) => Model::E5(Box::new(E5::for_scenario(*parameters, scenario, wiring)?)),
             Self::Nehalem(parameters) => {
-                Model::Nehalem(Box::new(nehalem::Model::for_scenario(*parameters, scenario, wiring)?))
+                Model::Nehalem(Box::new(Nehalem::for_scenario(*parameters, scenario, wiring)?))
             }
             Self::EmeraldRapids(parameters) => {
-                let family = wiring.family();
-                let opcode = |name: &str| family.named_value("idi-opcodes", name);
-                let model = emerald_rapids::Model::for_scenario(*parameters, opcode, scenario, wiring)?;
-                Model::EmeraldRapids(Box::new(model))
+                Model::EmeraldRapids(Box::new(EmeraldRapids::for_scenario(*parameters, scenario, wiring)?))
             }
         })
     }
@@ -207,8 +203,7 @@ impl Parameters {
     /// Binds every signal that the model emits. The largest model is not built for it.
     pub(super) fn bind(self, scenario: Scenario, wiring: &mut Wiring) -> Result<(), BuildError> {
         if let Self::EmeraldRapids(_) = self {
-            let family = wiring.family();
-            emerald_rapids::Model::bind(|name| family.named_value("idi-opcodes", name), wiring)?;
+            EmeraldRapids::bind(wiring)?;
             return Ok(());
         }
         self.model(scenario, wiring).map(drop)
@@ -223,24 +218,13 @@ impl Parameters {
     ) -> Result<Model, BuildError> {
         match self {
             Self::Nehalem(parameters) => {
-                Ok(Model::Nehalem(Box::new(nehalem::Model::for_program(*parameters, source, settings, wiring)?)))
+                Ok(Model::Nehalem(Box::new(Nehalem::for_program(*parameters, source, settings, wiring)?)))
             }
-            Self::E5(parameters) => {
-                let opcodes = opcodes(wiring.family())?;
-                let model = e5_2600::Model::for_program(*parameters, opcodes, source, settings, wiring)?;
-                Ok(Model::E5(Box::new(model)))
-            }
+            Self::E5(parameters) => Ok(Model::E5(Box::new(E5::for_program(*parameters, source, settings, wiring)?))),
             Self::EmeraldRapids(parameters) => {
-                let family = wiring.family();
-                let opcode = |name: &str| family.named_value("idi-opcodes", name);
-                let model = emerald_rapids::Model::for_program(*parameters, opcode, source, settings, wiring)?;
-                Ok(Model::EmeraldRapids(Box::new(model)))
+                let machine = EmeraldRapids::for_program(*parameters, source, settings, wiring)?;
+                Ok(Model::EmeraldRapids(Box::new(machine)))
             }
         }
     }
-}
-
-fn opcodes(family: &'static Family) -> Result<Opcodes, BuildError> {
-    Opcodes::by_name(|name| family.named_value("idi-opcodes", name))
-        .map_err(|name| BuildError::NoOpcode { family: family.name, name })
 }

@@ -2,7 +2,7 @@
 
 use pericore_engine::{ClockDomains, Tick};
 
-use crate::ledger::{Question, e5_2600, emerald_rapids, nehalem};
+use pericore_truth::{Question, e5_2600, emerald_rapids, nehalem};
 
 /// The ledger's account at one instant.
 #[derive(Debug, Clone)]

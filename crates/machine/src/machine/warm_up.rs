@@ -4,7 +4,7 @@ use pericore_hardware::signal::Tick;
 
 use super::Machine;
 use super::truth::MemoryKind;
-use crate::workload::Scenario;
+use pericore_workload::Scenario;
 
 /// Microseconds of the first window: some refreshes of each rank. Each later one is twice as long.
 const WINDOW: u64 = 10;
@@ -79,9 +79,8 @@ impl Machine {
     }
 
     fn done(&self) -> Rates {
-        let (snapshot, sockets) = (self.snapshot(), self.chassis().shape().sockets);
-        let [reads, writes] = snapshot.memory_lines(MemoryKind::Dram, sockets);
-        let [far_reads, far_writes] = snapshot.memory_lines(MemoryKind::Expander, sockets);
+        let [reads, writes] = self.memory_lines(MemoryKind::Dram);
+        let [far_reads, far_writes] = self.memory_lines(MemoryKind::Expander);
         [self.progress().done, reads, writes, far_reads, far_writes]
     }
 }

@@ -2,7 +2,9 @@
 //! Expectations are by hand from the guides, the standards and published measurements; nothing here reads the catalogue or the ledger.
 
 mod curve;
+mod devices;
 mod latency;
 mod memory;
+mod power;
 mod raw;
 mod spread;

@@ -2,6 +2,7 @@
 //!
 //! Discovery only reads. Which way it takes follows from where the catalogue puts the units that are wanted.
 
+mod fit;
 mod identity;
 mod owner;
 mod presence;
@@ -14,6 +15,7 @@ use pericore_catalog::{AddressSpace, Family, Location, Unit};
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
 pub use identity::SliceCount;
+pub(crate) use table::may_have;
 pub use table::{Block, BlockPlace, RecordFault, TableError};
 pub use tables::TableReport;
 pub use topology::{Cpu, LocateError, Place, Presence, Socket, Topology, owns};
@@ -154,6 +156,8 @@ pub fn discover(
     wanted: impl Fn(&Unit) -> bool,
 ) -> Result<Topology, DiscoverError> {
     let units: Vec<&'static Unit> = family.units.iter().copied().filter(|unit| wanted(unit)).collect();
+    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
+    space.expect_discovery(family.name, &names);
     let mechanism = Mechanism::choose(&units);
     let mut sockets = match mechanism {
         Mechanism::Packages => sockets::by_package(cpus)?,

@@ -3,12 +3,13 @@
 use pericore_catalog::{Register, Role, Unit};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
-use super::{DiscoverError, Presence, Socket};
+use super::table::RecordFault;
+use super::{DiscoverError, LocateError, Place, Presence, Socket};
 
 /// Asks each instance of a unit: a PCI function for its identity, and every instance for its first control register.
 pub(super) fn probe(
     space: &mut impl RegisterSpace,
-    socket: &Socket,
+    socket: &mut Socket,
     unit: &'static Unit,
 ) -> Result<Vec<Presence>, DiscoverError> {
     let Some(main) = unit.placements.first() else { return Ok(Vec::new()) };
@@ -16,16 +17,24 @@ pub(super) fn probe(
         let why = "the catalogue gives the unit no control register";
         return Ok(vec![Presence::Absent { why: why.to_owned() }; main.instances.len()]);
     };
-    let mut found = Vec::with_capacity(main.instances.len());
-    for number in (0..).take(main.instances.len()) {
+    let beyond = socket.beyond_the_documents(unit);
+    let documented = main.instances.len() as u16;
+    let mut found = Vec::with_capacity(main.instances.len() + beyond.len());
+    for number in (0..documented).chain(beyond) {
+        while found.len() < usize::from(number) {
+            let why = format!("the documents have {documented}, and the discovery table has no record of this one");
+            found.push(Presence::Absent { why });
+        }
         found.push(ask(space, socket, unit, number, register)?);
     }
     Ok(found)
 }
 
+/// Asks where the discovery record has the instance, if there is one; a record that leads nowhere hides no instance
+/// that is where the documents have it.
 fn ask(
     space: &mut impl RegisterSpace,
-    socket: &Socket,
+    socket: &mut Socket,
     unit: &'static Unit,
     number: u16,
     register: &'static Register,
@@ -33,8 +42,33 @@ fn ask(
     if let Some(why) = socket.slices().and_then(|slices| slices.excludes(unit, number)) {
         return Ok(Presence::Absent { why });
     }
-    let place = match socket.locate(unit, number, register, 0) {
-        Ok(place) => place,
+    let listed = socket.locate(unit, number, register, 0);
+    let presence = look_at(space, unit, number, register, &listed)?;
+    let Presence::Absent { why } = &presence else { return Ok(presence) };
+    let Some(block) = socket.take_block(unit, number) else { return Ok(presence) };
+    let documented = socket.locate(unit, number, register, 0);
+    if documented.is_err()
+        || documented == listed
+        || look_at(space, unit, number, register, &documented)? != Presence::Present
+    {
+        socket.put_block(block);
+        return Ok(presence);
+    }
+    let what = format!("{} {number} is not there ({why}), but at its documented place", unit.name);
+    socket.note_fault(RecordFault { record: block.record, what, beyond: None });
+    Ok(Presence::Present)
+}
+
+/// Whether an instance answers at a place.
+fn look_at(
+    space: &mut impl RegisterSpace,
+    unit: &'static Unit,
+    number: u16,
+    register: &'static Register,
+    place: &Result<Place, LocateError>,
+) -> Result<Presence, DiscoverError> {
+    let place = match place {
+        Ok(place) => *place,
         Err(error) => return Ok(Presence::Absent { why: error.to_string() }),
     };
     if let Address::Pci { bdf, .. } = place.address {

@@ -8,13 +8,12 @@ use super::{Cpu, DiscoverError, Socket};
 /// PCI vendor ID of Intel.
 pub(super) const VENDOR_INTEL: u64 = 0x8086;
 
-/// One socket for each package that has a CPU.
+/// One socket for each package that has a CPU; the first of them is the one from which its MSRs are reached.
 pub(super) fn by_package(cpus: &[Cpu]) -> Result<Vec<Socket>, DiscoverError> {
     let mut sockets: Vec<Socket> = Vec::new();
     for cpu in cpus {
-        match sockets.iter_mut().find(|socket| socket.number == cpu.package) {
-            Some(socket) => socket.cpu = socket.cpu.min(cpu.number),
-            None => sockets.push(Socket::new(cpu.package, cpu.number, None)),
+        if !sockets.iter().any(|socket| socket.number == cpu.package) {
+            sockets.push(Socket::new(cpu.package, cpu.number, None));
         }
     }
     sockets.sort_by_key(|socket| socket.number);

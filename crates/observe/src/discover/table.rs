@@ -20,6 +20,14 @@ const PHYSICAL_BITS: u32 = 52;
 /// Bytes of a PCI function's configuration space.
 const CONFIG_BYTES: u64 = 4096;
 
+/// Instances of a unit at most: the global status has a bit for each of a socket's blocks, and no more (Table 1-8).
+const MOST_INSTANCES: u16 = 128;
+
+/// True if a socket may have an instance of a unit: those of the documents, and, where tables list a unit, more.
+pub fn may_have(unit: &Unit, instance: u16) -> bool {
+    instance < unit.instances || unit.discovery_type.is_some() && instance < MOST_INSTANCES
+}
+
 /// Why a table as a whole is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
@@ -85,8 +93,8 @@ pub struct RecordFault {
     pub record: u64,
     /// What cannot be.
     pub what: String,
-    /// The unit, if the record tells of one more instance of it than the documents have: if that is true, it has no place in the catalogue, and is not
-    /// counted.
+    /// The unit, if the record tells of one more instance of it than the documents have: if that is true, it has no
+    /// place in the catalogue, and is not counted.
     pub beyond: Option<&'static str>,
 }
 
@@ -108,7 +116,7 @@ pub enum BlockPlace {
 }
 
 impl BlockPlace {
-    const fn space(self) -> AddressSpace {
+    pub(super) const fn space(self) -> AddressSpace {
         match self {
             Self::Msr(_) => AddressSpace::Msr,
             Self::Pci(..) => AddressSpace::PciConfig,
@@ -165,12 +173,14 @@ pub struct Block {
     pub status: u32,
     /// Bit of the socket's global status.
     pub status_position: u16,
+    /// Its record in its table, counted from 1.
+    pub record: u64,
 }
 
 /// A record as it stands in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
-    number: u64,
+    pub(super) number: u64,
     qwords: [u64; RECORD_QWORDS as usize],
 }
 
@@ -271,13 +281,13 @@ impl Record {
     }
 
     /// The unit of which the record tells of an instance that the documents do not have.
-    fn beyond(&self, family: &'static Family) -> Option<&'static str> {
+    pub(super) fn beyond(&self, family: &'static Family) -> Option<&'static str> {
         let unit = self.unit(family)?;
         (bits(self.qwords[2], 16, 16) >= u64::from(unit.instances)).then_some(unit.name)
     }
 
     /// The block that the record tells of.
-    fn block(&self, family: &'static Family) -> Result<Block, String> {
+    pub(super) fn block(&self, family: &'static Family) -> Result<Block, String> {
         let [layout, _, identity] = self.qwords;
         if self.qwords.iter().all(|&qword| qword == u64::MAX) {
             return Err("it reads as all ones".to_owned());
@@ -287,7 +297,7 @@ impl Record {
             return Err(format!("no unit of {} has type {kind:#x}", family.name));
         };
         let name = unit.name;
-        if instance >= unit.instances {
+        if !may_have(unit, instance) {
             return Err(format!("{name} has {} instances at most, and this is number {instance}", unit.instances));
         }
         let place = self.place().map_err(|what| format!("{name} {instance}: {what}"))?;
@@ -313,52 +323,8 @@ impl Record {
             return Err(format!("{name} {instance} would end beyond its function's configuration space"));
         }
         let (status, status_position) = (bits(layout, 32, 8) as u32, bits(identity, 32, 16) as u16);
-        Ok(Block { unit, instance, place, control, counter, status, status_position })
+        Ok(Block { unit, instance, place, control, counter, status, status_position, record: self.number })
     }
-}
-
-/// The believable blocks of a socket's tables, and what is wrong with the others. A processor of several dies may have several
-/// tables.
-///
-/// `bus` is the socket's uncore bus, with its segment.
-pub(super) fn blocks(
-    family: &'static Family,
-    bus: Option<(u16, u8)>,
-    tables: &[Table],
-) -> (Vec<Block>, Vec<RecordFault>) {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut faults = Vec::new();
-    for table in tables {
-        for record in &table.records {
-            match record.block(family).and_then(|block| fits(&blocks, bus, block)) {
-                Ok(block) => blocks.push(block),
-                Err(what) => faults.push(RecordFault { record: record.number, what, beyond: record.beyond(family) }),
-            }
-        }
-    }
-    (blocks, faults)
-}
-
-/// Checks a block against those before it and against the socket.
-fn fits(known: &[Block], bus: Option<(u16, u8)>, block: Block) -> Result<Block, String> {
-    let (name, instance) = (block.unit.name, block.instance);
-    if known.iter().any(|other| std::ptr::eq(other.unit, block.unit) && other.instance == instance) {
-        return Err(format!("{name} {instance} has a record already"));
-    }
-    if let Some(other) = known.iter().find(|other| other.place == block.place) {
-        return Err(format!(
-            "{name} {instance} and {} {} cannot both lie at {}",
-            other.unit.name, other.instance, block.place
-        ));
-    }
-    let after = block.unit.placements.first().map_or(0, |placement| placement.bus);
-    let expected = bus.and_then(|(segment, bus)| Some((segment, bus.checked_add(after)?)));
-    if let (BlockPlace::Pci(bdf, _), Some(expected)) = (block.place, expected)
-        && (bdf.segment, bdf.bus) != expected
-    {
-        return Err(format!("{name} {instance} would lie on bus {:02x}, which is not this socket's", bdf.bus));
-    }
-    Ok(block)
 }
 
 #[cfg(test)]

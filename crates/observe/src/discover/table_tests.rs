@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::fit::blocks;
 use super::*;
 
 const BASE: u64 = 0xe000_0000;
@@ -102,7 +103,7 @@ fn records_that_cannot_be_are_left_out_and_say_why() {
     let broken: [([u64; 3], &str); 13] = [
         ([u64::MAX; 3], "all ones"),
         ([layout, address, id | 0x8000], "type 0x8000"),
-        ([layout, address, 64 << 16], "64 instances"),
+        ([layout, address, 128 << 16], "64 instances"),
         ([layout | 3 << 62, address, id], "access type 3"),
         ([layout | 1 << 62, address, id], "mmio space"),
         ([layout, 1 << 32, id], "cannot be"),
@@ -126,17 +127,33 @@ fn records_that_cannot_be_are_left_out_and_say_why() {
     assert!(faults[0].what.contains("bus fe"), "{}", faults[0]);
 }
 
-/// 0x8000 is no unit's type. Of IIO (type 1) the guide has ten (1.5): an eleventh may be there all the same, and is not counted.
+/// 0x8000 is no unit's type. Of IIO (type 1) the guide has ten (1.5): an eleventh may be there all the same, but not
+/// where the documents have another block (0x3000 is stack 0's unit control, 0x2000 that of caching agent 0), nor with
+/// other counters, nor beyond the bits of the global status.
 #[test]
 fn an_instance_that_no_document_has_is_told_from_nonsense() {
-    let stack = |number: u64| [CHA_LAYOUT, 0x3000 + 0x10 * number, number << 16 | 1];
+    let at = |address: u64, number: u64| [CHA_LAYOUT, address, number << 16 | 1];
     let [layout, address, id] = cha(1);
-    let (blocks, faults) = check(4, &[stack(9), stack(10), [layout, address, id | 0x8000], [layout, 0, id]]);
-    assert_eq!(blocks.iter().map(|block| (block.unit.name, block.instance)).collect::<Vec<_>>(), [("iio", 9)]);
+    let mut short = at(0x3800, 13);
+    short[0] -= 1;
+    let records = [
+        at(0x3090, 9),
+        at(0x30a0, 10),
+        [layout, address, id | 0x8000],
+        [layout, 0, id],
+        at(0x3000, 11),
+        at(0x2000, 12),
+        short,
+        at(0x3900, 128),
+    ];
+    let (blocks, faults) = check(8, &records);
+    let found: Vec<_> = blocks.iter().map(|block| (block.unit.name, block.instance, block.place)).collect();
+    assert_eq!(found, [("iio", 9, BlockPlace::Msr(0x3090)), ("iio", 10, BlockPlace::Msr(0x30a0))]);
     assert_eq!(
         faults.iter().map(|fault| (fault.record, fault.beyond)).collect::<Vec<_>>(),
-        [(2, Some("iio")), (3, None), (4, None)]
+        [(3, None), (4, None), (5, Some("iio")), (6, Some("iio")), (7, Some("iio")), (8, Some("iio"))]
     );
+    assert!(faults[2].what.contains("iio 0 lies at msr 0x3000") && faults[3].what.contains("cha 0"), "{faults:?}");
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use pericore_catalog::Family;
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
-use super::Socket;
-use super::owner;
-use super::table::{self, Block, RecordFault, Table, TableError};
+use super::table::{Block, RecordFault, Table, TableError};
+use super::{Socket, fit, owner};
 
 /// What a socket's discovery tables came to.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +60,7 @@ pub(super) fn seek(
         report.bases = tables.iter().map(|table| table.base).collect();
         report.announced = tables.iter().map(|table| table.announced).sum();
         report.blank = tables.iter().map(|table| table.announced - table.records.len() as u64).sum();
-        (report.blocks, report.faults) = table::blocks(family, uncore_bus(socket), &tables);
+        (report.blocks, report.faults) = fit::blocks(family, uncore_bus(socket), &tables);
         socket.set_table(report);
     }
     Ok(())

@@ -4,7 +4,7 @@ use pericore_catalog::{Family, Location, Placement, Register, Role, Unit};
 use pericore_registers::{Address, Bdf, Operation, Width};
 
 use super::identity::{MEMORY_BAR, SliceCount};
-use super::table::Block;
+use super::table::{Block, RecordFault};
 use super::tables::TableReport;
 
 /// An online logical CPU.
@@ -171,6 +171,32 @@ impl Socket {
         blocks.find(|block| block.unit.name == unit.name && block.instance == instance)
     }
 
+    /// The numbers of the instances of a unit that are in discovery records and in no document.
+    pub(super) fn beyond_the_documents(&self, unit: &Unit) -> Vec<u16> {
+        let blocks = self.table.iter().flat_map(|table| &table.blocks);
+        let beyond = blocks.filter(|block| block.unit.name == unit.name && block.instance >= unit.instances);
+        let mut numbers: Vec<u16> = beyond.map(|block| block.instance).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Takes an instance's discovery record away, so that it is looked for at the catalogue's place.
+    pub(super) fn take_block(&mut self, unit: &Unit, instance: u16) -> Option<Block> {
+        let blocks = &mut self.table.as_mut()?.blocks;
+        let at = blocks.iter().position(|block| block.unit.name == unit.name && block.instance == instance)?;
+        Some(blocks.swap_remove(at))
+    }
+
+    /// Believes a record again.
+    pub(super) fn put_block(&mut self, block: Block) {
+        self.table.iter_mut().for_each(|table| table.blocks.push(block));
+    }
+
+    /// Notes that a record is not believed.
+    pub(super) fn note_fault(&mut self, fault: RecordFault) {
+        self.table.iter_mut().for_each(|table| table.faults.push(fault.clone()));
+    }
+
     /// Records which instances of a unit answer.
     pub fn set_presence(&mut self, unit: &Unit, instances: Vec<Presence>) {
         self.units.retain(|(name, _)| *name != unit.name);
@@ -211,7 +237,8 @@ impl Socket {
         let no_place = LocateError::NoPlace { unit: unit.name, register: register.name, instance };
         let placement = unit.placements.get(usize::from(register.placement));
         let Some(location) = placement.and_then(|placement| location(unit, placement, instance)) else {
-            return Err(no_place);
+            // An instance that no document has.
+            return self.beside(unit, instance, register, member).ok_or(no_place);
         };
         let offset = register.member_offset(member);
         let width = Width::for_bits(register.width);
@@ -296,5 +323,7 @@ fn location(unit: &Unit, placement: &Placement, instance: u16) -> Option<Locatio
 pub fn owns(unit: &Unit, instance: u16, register: &Register) -> bool {
     let Some(placement) = unit.placements.get(usize::from(register.placement)) else { return false };
     let share = (usize::from(unit.instances) / placement.instances.len().max(1)).max(1);
-    usize::from(instance) % share == 0
+    // Records of instances that no document has tell of one placement only.
+    let is_known = register.placement == 0 || location(unit, placement, instance).is_some();
+    is_known && usize::from(instance) % share == 0
 }

@@ -148,7 +148,7 @@ impl<P: PerfEvents> KernelCounters<P> {
                         let of_group = group.counters.iter().zip(*tallies);
                         let serves = |counter: usize| instance.counters[counter].events.contains(&event);
                         of_group
-                            .filter(move |(counter, _)| serves(**counter))
+                            .filter(move |(counter, _)| counter.is_some_and(serves))
                             .map(|(_, tally)| (group.pmu.as_str(), tally))
                     });
                     counts.push(count(part.socket, instance, event, &unevenness, &serving.collect::<Vec<_>>()));

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::format::TermFormat;
+use super::format::{Privilege, TermFormat};
 use super::pmu::{Pmu, parse_terms};
 
 /// The table that ships with the program.
@@ -16,6 +16,9 @@ pub struct DriverNames {
     pub(super) fixed: Vec<(String, u64)>,
     /// What is added to a PMU's name for its free-running counters.
     pub(super) free_running: String,
+    /// Fields for what users' code and the kernel's does.
+    privilege: Option<[String; 2]>,
+    leaders: Vec<Led>,
     formats: Vec<WrongFormat>,
     filters: Vec<FilterUse>,
 }
@@ -25,6 +28,15 @@ pub struct DriverNames {
 pub(super) struct TermNames {
     pub(super) fields: Vec<String>,
     pub(super) terms: Vec<String>,
+}
+
+/// Events that count only in a group with a certain leader.
+#[derive(Debug, PartialEq, Eq)]
+struct Led {
+    pmu: String,
+    mask: u64,
+    value: u64,
+    leader: u64,
 }
 
 /// A format file that says what is not so.
@@ -91,6 +103,11 @@ impl DriverNames {
             }
             ["fixed", terms] => self.fixed = parse_terms(terms)?,
             ["free", suffix] => self.free_running = own(suffix),
+            ["privilege", user, kernel] => self.privilege = Some([user, kernel].map(own)),
+            ["leader", pmu, mask, value, leader] => {
+                let (mask, value, leader) = (hexadecimal(mask)?, hexadecimal(value)?, hexadecimal(leader)?);
+                self.leaders.push(Led { pmu: own(pmu), mask, value, leader });
+            }
             ["format", family, pmu, term, text, truth] => {
                 let truth = truth.parse().ok()?;
                 let (family, pmu, term, text) = (own(family), own(pmu), own(term), own(text));
@@ -118,6 +135,32 @@ impl DriverNames {
             let is_wrong = pmu.format(&row.term).is_some_and(|format| format.to_string() == row.text);
             if is_wrong { pmu.with_format(&row.term, &row.truth) } else { pmu }
         })
+    }
+
+    /// True for a field that says whose occurrences count.
+    pub(super) fn is_privilege(&self, field: &str) -> bool {
+        self.privilege.iter().flatten().any(|known| known == field)
+    }
+
+    /// Whose occurrences count where these fields are set: both mean all.
+    pub(super) fn privilege_of<'f>(&self, fields: impl Iterator<Item = &'f str>) -> Privilege {
+        let fields: Vec<&str> = fields.collect();
+        match &self.privilege {
+            Some([user, _]) if fields == [user.as_str()] => Privilege::User,
+            Some([_, kernel]) if fields == [kernel.as_str()] => Privilege::Kernel,
+            _ => Privilege::All,
+        }
+    }
+
+    /// What must lead the group of an event: the `config` of another event.
+    pub(super) fn leader_of(&self, pmu: &str, config: u64) -> Option<u64> {
+        let mut rows = self.leaders.iter().filter(|row| row.pmu == pmu);
+        rows.find(|row| config & row.mask == row.value).map(|row| row.leader)
+    }
+
+    /// True if an event leads a group of such events.
+    pub(super) fn is_leader(&self, pmu: &str, config: u64) -> bool {
+        self.leaders.iter().any(|row| row.pmu == pmu && row.leader == config)
     }
 
     /// False if the driver would count the event of `config` without this filter, and without a word.
@@ -161,6 +204,21 @@ mod tests {
         assert!(!names.takes_filter("cascade-lake", "uncore_cha", "filter_opc1", 0x2134));
         // knl_cha_filter_mask has no bit of the link.
         assert!(!names.takes_filter("knights-landing", "uncore_cha", "filter_link", 0x0035));
+    }
+
+    /// is_metric_event and is_slots_event of Linux's perf_event.h: 0x8000 to 0x8700, and 0x0400.
+    #[test]
+    fn shares_of_the_slots_are_led_by_the_slots() {
+        let names = DriverNames::shipped();
+        for config in [0x8000, 0x8300, 0x8700] {
+            assert_eq!(names.leader_of("cpu", config), Some(0x0400), "{config:#x}");
+            assert_eq!(names.leader_of("uncore_cha_0", config), None);
+        }
+        for config in [0x0400, 0x003c, 0x8001, 0x8800] {
+            assert_eq!(names.leader_of("cpu", config), None, "{config:#x}");
+        }
+        assert!(names.is_leader("cpu", 0x0400) && !names.is_leader("cpu", 0x003c));
+        assert_eq!(names.privilege, Some(["usr", "os"].map(str::to_owned)));
     }
 
     #[test]

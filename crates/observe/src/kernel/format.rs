@@ -13,11 +13,25 @@ const MOST_RANGES: usize = 64;
 /// The words of an event's attributes (`perf_event_attr`) that select what is counted.
 const WORDS: [&str; 4] = ["config", "config1", "config2", "config3"];
 
-/// What selects an event of a PMU: the words that formats name.
+/// What selects an event of a PMU: the words that formats name, and whose occurrences count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Attributes {
     /// `config`, `config1`, `config2` and `config3`.
     pub words: [u64; WORDS.len()],
+    /// Whose occurrences count.
+    pub privilege: Privilege,
+}
+
+/// Whose occurrences of an event of the cores count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Privilege {
+    /// All.
+    #[default]
+    All,
+    /// Those of users' code: `exclude_kernel`.
+    User,
+    /// Those of the kernel: `exclude_user`.
+    Kernel,
 }
 
 /// Where a term lies.
@@ -104,7 +118,7 @@ impl TermFormat {
             words[self.word] = range.set(words[self.word], rest);
             rest = rest.checked_shr(u32::from(range.width)).unwrap_or(0);
         }
-        Some(Attributes { words })
+        Some(Attributes { words, ..attributes })
     }
 
     /// The term's value in attributes.
@@ -139,7 +153,11 @@ impl fmt::Display for Attributes {
         for (name, word) in WORDS.iter().zip(self.words).skip(1).filter(|(_, word)| *word != 0) {
             write!(f, ",{name}={word:#x}")?;
         }
-        Ok(())
+        match self.privilege {
+            Privilege::All => Ok(()),
+            Privilege::User => f.write_str(", of users' code"),
+            Privilege::Kernel => f.write_str(", of the kernel's code"),
+        }
     }
 }
 
@@ -179,7 +197,7 @@ mod tests {
         for text in ["config:0-7,21", "config1:0", "config:8-15,32-55", "config3:0-63"] {
             let format: TermFormat = text.parse().unwrap();
             assert_eq!(format.to_string(), text);
-            let some = Attributes { words: [0x1234_5678_9abc_def0; 4] };
+            let some = Attributes { words: [0x1234_5678_9abc_def0; 4], ..Attributes::default() };
             for value in [0, 1, format.max()] {
                 let placed = format.set(some, value).unwrap();
                 assert_eq!(format.get(placed), value);

@@ -13,16 +13,18 @@ mod format;
 mod open;
 mod pmu;
 mod prepare;
+mod stacks;
 mod system_call;
 mod terms;
 
 pub use counting::KernelCounters;
 pub use driver::{DriverNames, DriverTableError};
 pub use error::{KernelError, PmuError};
-pub use format::{Attributes, FormatError, TermFormat};
+pub use format::{Attributes, FormatError, Privilege, TermFormat};
 pub use open::KernelCost;
 pub use pmu::{NamedEvent, Pmu, parse_terms, uncore_pmus};
 pub use prepare::{KernelCounter, KernelPlan, KernelPmus, kinds_of_pmus};
+pub use stacks::{IoStack, PciDevice, pci_devices};
 pub use system_call::{GroupReading, LinuxPerf, PerfEvents};
 pub use terms::{KernelEvent, KernelTerm};
 

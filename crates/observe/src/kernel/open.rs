@@ -6,7 +6,9 @@ use std::io;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
+use super::driver::DriverNames;
 use super::error::KernelError;
+use super::format::Attributes;
 use super::prepare::{KernelCounter, KernelPlan};
 use super::system_call::PerfEvents;
 use super::terms::KernelTerm;
@@ -28,8 +30,9 @@ pub(super) struct Group<C> {
     pub(super) pmu: String,
     /// The leader first. They close in this order, which the kernel allows.
     pub(super) files: Vec<C>,
-    /// Indexes in the instance's counters.
-    pub(super) counters: Vec<usize>,
+    /// Index of each file in the instance's counters; none for a leader that nobody wants to know, and that the others
+    /// need.
+    pub(super) counters: Vec<Option<usize>>,
 }
 
 /// Opens all counters of a plan, none of which counts yet. Events of a `{}` group are opened as a group of the
@@ -107,6 +110,8 @@ struct Set<'p> {
     counters: Vec<&'p KernelCounter>,
     /// True if the user put them into one group.
     is_firm: bool,
+    /// The `config` of the leader that they need and that is none of them.
+    leader: Option<u64>,
 }
 
 /// The counters of one instance, those together that the user has put in a group, or that one metric needs, and that
@@ -130,8 +135,9 @@ fn together<'p>(plan: &KernelPlan, counters: &'p [KernelCounter]) -> Vec<Set<'p>
         Some((true, vec![event, repeated]))
     });
     let friends = (0..last).map(of_group).chain(pairs).chain(selection.metrics.iter().map(of_metric));
+    let (led, counters) = led_apart(counters);
     let mut sets: Vec<Set<'_>> =
-        counters.iter().map(|counter| Set { counters: vec![counter], is_firm: false }).collect();
+        counters.into_iter().map(|counter| Set { counters: vec![counter], is_firm: false, leader: None }).collect();
     for (is_firm, events) in friends {
         let mut joined: Vec<Set<'_>> = Vec::new();
         let (concerned, others): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| {
@@ -154,7 +160,23 @@ fn together<'p>(plan: &KernelPlan, counters: &'p [KernelCounter]) -> Vec<Set<'p>
         joined.extend(others);
         sets = joined;
     }
+    sets.extend(led);
     sets
+}
+
+/// The counters that need a leader, as a group of their own behind it; and the others.
+fn led_apart(counters: &[KernelCounter]) -> (Option<Set<'_>>, Vec<&KernelCounter>) {
+    let names = DriverNames::shipped();
+    let config = |counter: &KernelCounter| counter.event.attributes.words[0];
+    let needed = counters.iter().find_map(|counter| names.leader_of(&counter.pmu, config(counter)));
+    let Some(leader) = needed else { return (None, counters.iter().collect()) };
+    let belongs = |counter: &&KernelCounter| {
+        names.leader_of(&counter.pmu, config(counter)).is_some() || names.is_leader(&counter.pmu, config(counter))
+    };
+    let (mut led, others): (Vec<_>, Vec<_>) = counters.iter().partition(belongs);
+    led.sort_by_key(|counter| config(counter) != leader);
+    let is_absent = config(led[0]) != leader;
+    (Some(Set { counters: led, is_firm: true, leader: is_absent.then_some(leader) }), others)
 }
 
 fn open_set<P: PerfEvents>(
@@ -170,7 +192,7 @@ fn open_set<P: PerfEvents>(
             match perf.open(counter.kind, counter.event.attributes, counter.cpu, group.files.first()) {
                 Ok(file) => {
                     group.files.push(file);
-                    group.counters.push(counter.counter);
+                    group.counters.push(Some(counter.counter));
                     continue;
                 }
                 // The driver refuses a group that does not fit its counters. What only a metric has together can be
@@ -179,16 +201,21 @@ fn open_set<P: PerfEvents>(
                 Err(error) => return Err(meaning(perf, root, plan, counter, &error, group.files.first())),
             }
         }
+        let lead = |words| Attributes { words, ..Attributes::default() };
+        let leader = set.leader.filter(|_| groups.is_empty()).map(|config| lead([config, 0, 0, 0]));
+        let leader = leader.map(|attributes| perf.open(counter.kind, attributes, counter.cpu, None)).transpose();
+        let leader = leader.map_err(|error| meaning(perf, root, plan, counter, &error, None))?;
         let file = perf
-            .open(counter.kind, counter.event.attributes, counter.cpu, None)
-            .map_err(|error| meaning(perf, root, plan, counter, &error, None))?;
+            .open(counter.kind, counter.event.attributes, counter.cpu, leader.as_ref())
+            .map_err(|error| meaning(perf, root, plan, counter, &error, leader.as_ref()))?;
+        let counters = leader.iter().map(|_| None).chain([Some(counter.counter)]).collect();
         groups.push(Group {
             socket: counter.socket,
             instance: counter.instance,
             round: used.round,
             pmu: counter.pmu.clone(),
-            files: vec![file],
-            counters: vec![counter.counter],
+            files: leader.into_iter().chain([file]).collect(),
+            counters,
         });
     }
     Ok(groups)

@@ -23,7 +23,7 @@ pub struct Pmu {
     pub name: String,
     /// The number by which events are opened.
     pub kind: u32,
-    /// The CPUs that count: one for each die.
+    /// The CPUs that count: one for each die. None if each CPU counts for itself, as those of the cores' PMU do.
     pub cpus: Vec<u32>,
     /// Terms, and where they lie.
     formats: Vec<(String, TermFormat)>,
@@ -49,12 +49,21 @@ pub struct NamedEvent {
 /// # Errors
 /// [`PmuError::NoDevices`] if the kernel lists no PMUs at all.
 pub fn uncore_pmus(root: &Root) -> Result<Vec<String>, PmuError> {
+    pmus(root).map(|(uncore, _)| uncore)
+}
+
+/// The names of all PMUs: those of uncore drivers, and others, such as that of the cores.
+pub(super) fn pmus(root: &Root) -> Result<(Vec<String>, Vec<String>), PmuError> {
     let path = root.join(DEVICES);
     let entries = fs::read_dir(&path).map_err(|error| PmuError::NoDevices { why: error.to_string() })?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name == "uncore" || name.starts_with("uncore_")).collect();
+    let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    Ok(names)
+    Ok(names.into_iter().partition(|name| is_uncore(name)))
+}
+
+fn is_uncore(name: &str) -> bool {
+    name == "uncore" || name.starts_with("uncore_")
 }
 
 impl Pmu {
@@ -70,8 +79,9 @@ impl Pmu {
             let format = text.parse().map_err(|error| fault(&format!("format/{term}"), format!("{error}")))?;
             formats.push((term, format));
         }
-        // Not every PMU has names for events.
+        // Not every PMU has names for events; those of the cores' are not needed, and are of other forms, too.
         let events = match files(&folder, "events") {
+            _ if !is_uncore(name) => Vec::new(),
             Ok(files) => named_events(&files).map_err(|(file, why)| fault(&format!("events/{file}"), why))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(fault("events", error.to_string())),
@@ -90,6 +100,9 @@ impl Pmu {
         let text = |file: &str| text(&folder.join(file)).map_err(|error| fault(file, error.to_string()));
         let kind = text("type")?;
         let kind = kind.trim().parse().map_err(|_| fault("type", format!("it reads {kind:?}")))?;
+        if !is_uncore(name) && !folder.join("cpumask").exists() {
+            return Ok(Self { name: name.to_owned(), kind, cpus: Vec::new(), ..self.clone() });
+        }
         let mask = text("cpumask")?;
         let cpus = cpu_list(mask.trim());
         let cpus =

@@ -7,19 +7,22 @@ use pericore_catalog::{Family, Unit, kernel};
 
 use super::driver::DriverNames;
 use super::error::{KernelError, PmuError};
-use super::pmu::{Pmu, uncore_pmus};
+use super::pmu::{Pmu, pmus};
 use super::terms::{KernelEvent, express};
 use crate::discover::{Cpu, Presence, Socket, Topology};
 use crate::linux::{Host, Root};
 use crate::plan::Plan;
 use crate::selection::{EventSource, SelectedEvent, Selection};
 
-/// The PMUs of this machine's uncore drivers.
+/// The PMUs of this machine's uncore drivers, and of its cores.
 #[derive(Debug, Clone)]
 pub struct KernelPmus {
     root: Root,
     cpus: Vec<Cpu>,
+    /// Of uncore drivers.
     names: Vec<String>,
+    /// Of others.
+    others: Vec<String>,
 }
 
 /// A plan, and what the kernel is asked for to carry it out.
@@ -58,6 +61,15 @@ struct Placed {
     pmu: usize,
 }
 
+/// A PMU of a unit.
+pub(super) struct UnitPmu {
+    pub(super) name: String,
+    /// Its number.
+    pub(super) instance: u16,
+    /// The sockets of the CPUs that count, in the order of its mask: of each die.
+    pub(super) sockets: Vec<u16>,
+}
+
 /// The PMUs of one kind that a selection needs.
 #[derive(Default)]
 struct Kind {
@@ -72,16 +84,36 @@ impl KernelPmus {
     /// # Errors
     /// [`KernelError::NoDriver`] if there are none.
     pub fn of(host: &Host) -> Result<Self, KernelError> {
-        let names = uncore_pmus(host.root())?;
-        if names.is_empty() {
+        let (names, others) = pmus(host.root())?;
+        if names.is_empty() && others.is_empty() {
             return Err(KernelError::NoDriver);
         }
-        Ok(Self { root: host.root().clone(), cpus: host.cpus.clone(), names })
+        Ok(Self { root: host.root().clone(), cpus: host.cpus.clone(), names, others })
     }
 
     /// The kinds of PMUs, each with how many there are.
     pub fn kinds(&self) -> BTreeMap<&str, usize> {
         kinds_of_pmus(&self.names)
+    }
+
+    /// Where the system's files are.
+    pub(super) const fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// The PMUs of a unit, with the socket of each CPU that counts.
+    pub(super) fn instances_of(&self, family: &Family, unit: &Unit) -> Vec<UnitPmu> {
+        let of_stem = |stem: &str| -> Vec<UnitPmu> {
+            let numbered = self.names.iter().filter_map(|name| Some((number_of(stem, name)?, name)));
+            let pmu = |(instance, name): (u16, &String)| {
+                let pmu = Pmu::read(&self.root, name).ok()?;
+                let package =
+                    |cpu: &u32| self.cpus.iter().find(|known| known.number == *cpu).map(|known| known.package);
+                Some(UnitPmu { name: pmu.name, instance, sockets: pmu.cpus.iter().filter_map(package).collect() })
+            };
+            numbered.filter_map(pmu).collect()
+        };
+        names_of(family, unit).map(of_stem).find(|pmus| !pmus.is_empty()).unwrap_or_default()
     }
 
     /// What the kernel is asked for to count a selection.
@@ -126,11 +158,14 @@ impl KernelPmus {
         let stems = names_of(family, event.unit).map(|name| format!("{name}{suffix}"));
         let stems: Vec<String> = if suffix.is_empty() { stems.collect() } else { vec![stem.to_owned()] };
         let found = stems.iter().find_map(|stem| {
-            let numbered: Vec<(u16, &String)> =
-                self.names.iter().filter_map(|name| Some((number_of(stem, name)?, name))).collect();
+            let names = self.names.iter().chain(self.others.iter().filter(|name| *name == stem));
+            let numbered: Vec<(u16, &String)> = names.filter_map(|name| Some((number_of(stem, name)?, name))).collect();
             (!numbered.is_empty()).then_some((stem, numbered))
         });
         let Some((found, mut numbered)) = found else {
+            if self.names.is_empty() {
+                return Err(KernelError::NoDriver);
+            }
             let known = self.kinds().into_keys().collect::<Vec<_>>().join(" ");
             return Err(KernelError::NoPmu { unit: event.unit.name, pmu: stem.to_owned(), known });
         };
@@ -143,6 +178,13 @@ impl KernelPmus {
                 Some(first) => first.also(&self.root, name)?,
                 None => names.corrected(family.name, stem, Pmu::read(&self.root, name)?),
             };
+            if pmu.cpus.is_empty() {
+                // Each CPU has counters of its own, and is an instance with its number.
+                for Cpu { number: cpu, package } in self.cpus.iter().copied() {
+                    let instance = u16::try_from(cpu).unwrap_or(u16::MAX);
+                    kind.placed.push(Placed { socket: package, instance, cpu, pmu: kind.pmus.len() });
+                }
+            }
             let mut dies: BTreeMap<u16, u16> = BTreeMap::new();
             for &cpu in &pmu.cpus {
                 let package = self.cpus.iter().find(|known| known.number == cpu).map(|known| known.package);

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 
 use perf_event_open_sys::{self as sys, bindings};
 
-use super::format::Attributes;
+use super::format::{Attributes, Privilege};
 
 /// What opens, reads, starts and stops the kernel's counters: the kernel, or a test's stand-in.
 pub trait PerfEvents {
@@ -82,6 +82,8 @@ impl PerfEvents for LinuxPerf {
         attr.__bindgen_anon_3.config1 = config1;
         attr.__bindgen_anon_4.config2 = config2;
         attr.config3 = config3;
+        attr.set_exclude_kernel(u64::from(attributes.privilege == Privilege::User));
+        attr.set_exclude_user(u64::from(attributes.privilege == Privilege::Kernel));
         // A member runs when its leader does.
         attr.set_disabled(u64::from(leader.is_none()));
         let cpu = i32::try_from(cpu).map_err(|_| io::Error::from_raw_os_error(libc::ENODEV))?;

@@ -6,7 +6,7 @@ use pericore_catalog::{Family, Field, Register, Role, Unit};
 
 use super::driver::DriverNames;
 use super::error::KernelError;
-use super::format::{Attributes, TermFormat};
+use super::format::{Attributes, Privilege, TermFormat};
 use super::pmu::Pmu;
 use crate::selection::{EventSource, Programming, SelectedEvent};
 
@@ -38,7 +38,12 @@ impl fmt::Display for KernelEvent {
         for (number, KernelTerm { name, value, .. }) in self.terms.iter().enumerate() {
             write!(f, "{}{name}={value:#x}", if number == 0 { "" } else { "," })?;
         }
-        Ok(())
+        // As perf writes it behind the PMU's second stroke.
+        match self.attributes.privilege {
+            Privilege::All => Ok(()),
+            Privilege::User => f.write_str(":u"),
+            Privilege::Kernel => f.write_str(":k"),
+        }
     }
 }
 
@@ -62,10 +67,15 @@ pub(super) fn express(
 ) -> Result<KernelEvent, KernelError> {
     let names = DriverNames::shipped();
     let refuse = |why: String| KernelError::Inexpressible { label: event.label.clone(), pmu: pmu.name.clone(), why };
+    let mut privilege = Privilege::All;
     let terms = match &event.source {
         EventSource::Programmed(programming) => {
             let mut terms = Vec::new();
-            for wanted in control_terms(names, event.unit, programming).map_err(refuse)? {
+            let wanted = control_terms(names, event.unit, programming).map_err(refuse)?;
+            let (levels, wanted): (Vec<Wanted>, Vec<Wanted>) =
+                wanted.into_iter().partition(|wanted| names.is_privilege(wanted.fields[0]));
+            privilege = names.privilege_of(levels.iter().map(|wanted| wanted.fields[0]));
+            for wanted in wanted {
                 terms.push(placed(pmu, &wanted).map_err(refuse)?);
             }
             let config = programming.control;
@@ -84,7 +94,7 @@ pub(super) fn express(
         EventSource::FreeRunning { register, member } => named(pmu, event.unit, register, *member).map_err(refuse)?,
     };
     let attributes = pmu.attributes(terms.iter().map(|(term, value)| (term.as_str(), *value)));
-    let attributes = attributes.map_err(|error| refuse(error.to_string()))?;
+    let attributes = Attributes { privilege, ..attributes.map_err(|error| refuse(error.to_string()))? };
     let with_format = |(name, value): (String, u64)| {
         let format = pmu.format(&name)?.clone();
         Some(KernelTerm { name, value, format })

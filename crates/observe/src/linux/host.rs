@@ -5,6 +5,7 @@ use std::fs;
 use pericore_catalog::{Family, kernel};
 
 use super::cpu_list::cpu_list;
+use super::place::{reading_first, stay_on};
 use super::processor::INTEL;
 use super::{LinuxSpace, Processor, Root};
 use crate::discover::Cpu;
@@ -44,7 +45,7 @@ pub struct Host {
     root: Root,
     /// Processor.
     pub processor: Processor,
-    /// Online logical CPUs.
+    /// Online logical CPUs, of each package the one first from which its registers are reached.
     pub cpus: Vec<Cpu>,
 }
 
@@ -54,7 +55,7 @@ impl Host {
     /// # Errors
     /// [`HostError::NoTopology`] if sysfs does not tell.
     pub fn new(root: Root, processor: Processor) -> Result<Self, HostError> {
-        let cpus = online(&root)?;
+        let cpus = reading_first(&root, online(&root)?);
         Ok(Self { root, processor, cpus })
     }
 
@@ -78,6 +79,31 @@ impl Host {
     /// The registers. Nothing is opened yet.
     pub fn space(&self) -> LinuxSpace {
         LinuxSpace::of(self.root.clone(), self.cpus.clone())
+    }
+
+    /// The same for a thread that reads one socket: see [`stay_near`](Self::stay_near).
+    pub fn space_of(&self, socket: u16) -> LinuxSpace {
+        self.stay_near(socket);
+        self.space()
+    }
+
+    /// Keeps this thread on the CPU from which a socket's registers are reached, so that no access interrupts another
+    /// CPU. Where that may not be, registers are reached all the same.
+    pub fn stay_near(&self, socket: u16) {
+        if let Some(cpu) = self.cpus.iter().find(|cpu| cpu.package == socket) {
+            // A container may be kept from the CPU. Counts do not depend on it.
+            let _ = stay_on(cpu.number);
+        }
+    }
+
+    /// Logical CPUs of a core, as the first one that is online tells; 1 if it does not.
+    pub fn threads_per_core(&self) -> u16 {
+        let of = |cpu: &Cpu| {
+            let path = format!("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu.number);
+            cpu_list(fs::read_to_string(self.root.join(path)).ok()?.trim())
+        };
+        let siblings = self.cpus.first().and_then(of).map_or(1, |cpus| cpus.len());
+        u16::try_from(siblings).unwrap_or(1).max(1)
     }
 
     /// Where the system's files are.

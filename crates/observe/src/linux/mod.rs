@@ -15,11 +15,14 @@ mod host;
 mod memory;
 mod msr;
 mod pci;
+mod place;
 pub mod privileges;
 mod processor;
 mod refusal;
 mod revoked;
+pub mod sandbox;
 mod space;
+mod torn;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -27,6 +30,7 @@ use std::time::Instant;
 pub use forbidden::Forbidden;
 pub use host::{Host, HostError};
 pub use processor::Processor;
+pub(crate) use refusal::{NOT_PERMITTED, REMEDIES};
 pub use refusal::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI};
 pub use space::LinuxSpace;
 

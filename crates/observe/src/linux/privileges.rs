@@ -44,6 +44,15 @@ pub fn keep_only(needs: Needs<'_>) -> io::Result<()> {
     keep(kept)
 }
 
+/// Gives up, in this thread and those that it starts, what reaching registers and putting them back takes not.
+///
+/// # Errors
+/// The system's, and nothing is given up then.
+pub fn keep_for_registers() -> io::Result<()> {
+    set_no_new_privs(true)?;
+    keep(CapabilitySet::SYS_RAWIO | CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE)
+}
+
 /// True if the folders can be used without any capability. A thread of its own looks: what it gives up is gone.
 fn are_open_to_all_rights_gone(folders: &[&Path]) -> io::Result<bool> {
     let look = || {

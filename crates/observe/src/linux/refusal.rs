@@ -4,6 +4,8 @@ use std::io;
 
 use pericore_registers::{AccessError, Address};
 
+use crate::session::REVOKED;
+
 /// For MSRs.
 pub const REMEDY_MSR: &str = "run with the capability CAP_SYS_RAWIO and rights to /dev/cpu/*/msr (`sudo`, or `setcap cap_sys_rawio+ep` on the binary and a \
      group for the files); if that does not help, kernel lockdown, secure boot or the option msr.allow_writes=off forbids it";
@@ -26,6 +28,14 @@ pub const REMEDY_NO_MEM: &str = "there is no /dev/mem: this kernel or container 
 /// For files of a file system that may not be written.
 const REMEDY_READ_ONLY: &str = "its file system is mounted read-only: mount it with `rw` (`mount -o remount,rw /sys`); \
      in a container, give it the host's /sys to write";
+
+/// For what no catalogue lists: only a fault of this program asks for it.
+pub(crate) const NOT_PERMITTED: &str = "the register process reaches registers of PMON units alone, and writes them as \
+     sessions do; if no data of your own is wrong, report this as a fault of pericore";
+
+/// All of these, by which they are known to another process.
+pub(crate) const REMEDIES: [&str; 8] =
+    [REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI, REMEDY_MEM, REMEDY_NO_MEM, REMEDY_READ_ONLY, REVOKED, NOT_PERMITTED];
 
 /// The meaning of a failed access; `remedy` is for refusals.
 pub(super) fn meaning(address: Address, error: &io::Error, remedy: &'static str) -> AccessError {

@@ -1,15 +1,21 @@
 //! All three spaces, and batches that save system calls.
 
+use std::time::{Duration, Instant};
+
 use pericore_registers::{Address, Bdf, Operation, Outcome, RegisterSpace, Width};
 
 use super::Root;
 use super::memory::Memory;
 use super::msr::Msrs;
 use super::pci::{self, Functions};
+use super::torn::Reading;
 use crate::discover::Cpu;
 
 /// Bytes that one read of configuration space may take together.
 const MOST_TOGETHER: usize = 256;
+/// Readings of a counter that carries each time, before the last is taken as it is: each takes longer than the other
+/// half of the counter's turn.
+const MOST_READINGS: u32 = 4;
 
 /// The registers of this machine. Opens what accesses need, when they need it.
 #[derive(Debug, Default)]
@@ -58,44 +64,46 @@ impl LinuxSpace {
     fn read_together(&mut self, bdf: Bdf, first: u16, reads: &[Operation], outcomes: &mut Vec<Outcome<u64>>) {
         let total: usize = reads.iter().map(|read| usize::from(read.width().bytes())).sum();
         let mut bytes = [0; MOST_TOGETHER];
-        self.calls += 1;
-        let replies = self.functions.read(&self.root, bdf, first, &mut bytes[..total]);
+        let (replies, took) = self.read_function(bdf, first, &mut bytes[..total]);
         let mut at = 0;
         for width in reads.iter().map(Operation::width) {
             let end = at + usize::from(width.bytes());
             let value = if replies == Ok(false) { width.mask() } else { number(&bytes[at..end]) };
             outcomes.push(match replies.clone() {
-                Ok(_) => self.unless_torn(bdf, first + at as u16, width, value),
+                Ok(_) => self.unless_torn(bdf, first + at as u16, width, Reading { value, took }),
                 Err(error) => Err(error),
             });
             at = end;
         }
     }
 
-    /// A value of configuration space that may be torn is read once more.
-    fn unless_torn(&mut self, bdf: Bdf, offset: u16, width: Width, value: u64) -> Outcome<u64> {
-        if width == Width::B8 && may_be_torn(value) { self.again(bdf, offset, value) } else { Ok(value) }
-    }
-
-    /// Reads 8 bytes of configuration space once more, and takes what was whole.
-    fn again(&mut self, bdf: Bdf, offset: u16, first: u64) -> Outcome<u64> {
-        let mut bytes = [0; 8];
+    /// Reads configuration space with one system call, and takes the time.
+    fn read_function(&mut self, bdf: Bdf, offset: u16, bytes: &mut [u8]) -> (Outcome<bool>, Duration) {
         self.calls += 1;
-        let replies = self.functions.read(&self.root, bdf, offset, &mut bytes)?;
-        Ok(if replies { whole(first, number(&bytes)) } else { Width::B8.mask() })
+        let start = Instant::now();
+        (self.functions.read(&self.root, bdf, offset, bytes), start.elapsed())
     }
-}
 
-/// True if 8 bytes of configuration space, which take two cycles, may not belong together: the lower half came first and was about to carry into the upper
-/// one. The rest of the lower half takes the fastest counter milliseconds, also if the reader loses its CPU between the two.
-const fn may_be_torn(value: u64) -> bool {
-    value & 0xff00_0000 == 0xff00_0000 && value != u64::MAX
-}
-
-/// Of two readings of a counter in turn, the first of which may be torn: without a carry until the second, the first is whole; else the second is, since
-/// its lower half is far from the next.
-const fn whole(first: u64, second: u64) -> u64 {
-    if second & 0xffff_ffff >= first & 0xffff_ffff { first } else { second }
+    /// A value of configuration space that may be torn is read again until one is whole.
+    fn unless_torn(&mut self, bdf: Bdf, offset: u16, width: Width, first: Reading) -> Outcome<u64> {
+        let mut reading = first;
+        for _ in 0..MOST_READINGS {
+            if width != Width::B8 || !reading.may_be_torn() {
+                break;
+            }
+            let mut bytes = [0; 8];
+            let (replies, took) = self.read_function(bdf, offset, &mut bytes);
+            if !replies? {
+                return Ok(width.mask());
+            }
+            let second = Reading { value: number(&bytes), took };
+            if second.shows_whole(reading) {
+                break;
+            }
+            reading = second;
+        }
+        Ok(reading.value)
+    }
 }
 
 fn number(bytes: &[u8]) -> u64 {
@@ -113,11 +121,11 @@ impl RegisterSpace for LinuxSpace {
                 pci::check(bdf, offset, width)?;
                 let mut bytes = [0; 8];
                 let bytes = &mut bytes[..usize::from(width.bytes())];
-                self.calls += 1;
-                match self.functions.read(&self.root, bdf, offset, bytes)? {
-                    true => self.unless_torn(bdf, offset, width, number(bytes)),
-                    false => Ok(width.mask()),
+                let (replies, took) = self.read_function(bdf, offset, bytes);
+                if !replies? {
+                    return Ok(width.mask());
                 }
+                self.unless_torn(bdf, offset, width, Reading { value: number(bytes), took })
             }
             Address::Mmio { physical } => self.memory.read(&self.root, physical, width),
         }
@@ -173,22 +181,4 @@ fn together(operations: &[Operation]) -> usize {
         follows && whole && total <= MOST_TOGETHER && pci::check(bdf, offset, width).is_ok()
     };
     operations.iter().take_while(follows).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{may_be_torn, whole};
-
-    #[test]
-    fn a_carry_between_two_cycles_is_noticed() {
-        // The lower half was read before the carry, the upper one after it.
-        let torn = 0x0000_0001_ffff_fff0;
-        assert!(may_be_torn(torn) && !may_be_torn(0x0000_0001_0000_0020) && !may_be_torn(u64::MAX));
-        // 4 GHz for a millisecond, in which the reader has no CPU, from the lower half to the upper one.
-        assert!(may_be_torn(0x0000_0001_ffff_ffff - 4_000_000));
-        assert_eq!(whole(torn, 0x0000_0001_0000_0020), 0x0000_0001_0000_0020);
-        // No carry until the second reading, whose own halves may not belong together.
-        assert_eq!(whole(0x0000_0000_ffff_fff0, 0x0000_0001_ffff_fffe), 0x0000_0000_ffff_fff0);
-        assert_eq!(whole(0x0000_0000_ffff_fff0, 0x0000_0000_ffff_fff0), 0x0000_0000_ffff_fff0, "a counter that stands");
-    }
 }

@@ -266,6 +266,9 @@ fn cpus_belong_to_packages() {
     let host = Host::new(Root::at(folder.0.path()), Processor::default()).unwrap();
     let expected = [(0, 0), (1, 1), (3, 1)].map(|(number, package)| Cpu { number, package });
     assert_eq!(host.cpus, expected);
+    assert_eq!(host.threads_per_core(), 1);
+    folder.put("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", b"0,2\n");
+    assert_eq!(host.threads_per_core(), 2);
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn admit(demands: &[Demand<'_>], available: u16, kept: &[usize], index: usize) -
 fn conflict(demands: &[Demand<'_>], kept: &[usize], demand: &Demand<'_>) -> Option<Reason> {
     for filter in demand.filters {
         for &by in kept {
-            let set = demands[by].filters.iter().find(|set| std::ptr::eq(set.field, filter.field));
+            let set = demands[by].filters.iter().find(|set| set.field.id == filter.field.id);
             if let Some(set) = set.filter(|set| set.value != filter.value) {
                 let FilterSetting { field, value, .. } = filter;
                 return Some(Reason::Filter { field: field.name, needed: *value, set: set.value, by });
@@ -213,7 +213,7 @@ mod tests {
                 let companion = demand.companion.is_none_or(|c| places.get(c) == Some(&0));
                 let filters = demand.filters.iter().all(|filter| {
                     let mut all = demands.iter().flat_map(|other| other.filters);
-                    all.all(|set| !std::ptr::eq(set.field, filter.field) || set.value == filter.value)
+                    all.all(|set| set.field.id != filter.field.id || set.value == filter.value)
                 });
                 companion && filters
             });

@@ -111,7 +111,7 @@ fn by_counters(rules: &Rules<'_>) -> Vec<Bound> {
 fn by_filters(rules: &Rules<'_>) -> Vec<Bound> {
     let mut fields: Vec<&'static pericore_catalog::Field> = Vec::new();
     for filter in rules.demands.iter().flat_map(|demand| demand.filters) {
-        if !fields.iter().any(|field| std::ptr::eq(*field, filter.field)) {
+        if !fields.iter().any(|field| field.id == filter.field.id) {
             fields.push(filter.field);
         }
     }
@@ -120,7 +120,7 @@ fn by_filters(rules: &Rules<'_>) -> Vec<Bound> {
         for field in &fields {
             let mut values: Vec<(u64, usize)> = Vec::new();
             for index in confined(rules, set) {
-                let setting = rules.demands[index].filters.iter().find(|filter| std::ptr::eq(filter.field, *field));
+                let setting = rules.demands[index].filters.iter().find(|filter| filter.field.id == field.id);
                 let Some(setting) = setting else { continue };
                 match values.iter_mut().find(|(value, _)| *value == setting.value) {
                     Some((_, events)) => *events += 1,

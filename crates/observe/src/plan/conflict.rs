@@ -29,7 +29,7 @@ impl fmt::Display for Conflict {
 pub fn why_not(selection: &Selection) -> Vec<Conflict> {
     let conflict = |unit: &&'static pericore_catalog::Unit| {
         let events = 0..selection.events.len();
-        let of_unit: Vec<usize> = events.filter(|&event| std::ptr::eq(selection.events[event].unit, *unit)).collect();
+        let of_unit: Vec<usize> = events.filter(|&event| selection.events[event].unit.id == unit.id).collect();
         let slots = slots(selection, &of_unit);
         let demands = demands(selection, &slots);
         let available = ((1_u32 << unit.counters.min(16)) - 1) as u16;

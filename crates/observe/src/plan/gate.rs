@@ -61,7 +61,7 @@ impl Stop {
     }
 
     /// True if the counters stand during set-up and changes of rounds.
-    pub(super) const fn stands(self) -> bool {
+    pub(super) const fn paused(self) -> bool {
         matches!(self, Self::Own { for_reading: true, .. } | Self::Whole(_))
     }
 

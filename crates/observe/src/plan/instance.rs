@@ -33,7 +33,7 @@ impl<'a> Planner<'a> {
     /// of the others.
     fn wanted(&self, unit: &'static Unit, number: u16) -> Vec<usize> {
         let is_wanted = |event: &SelectedEvent| match (event.instance, &event.source) {
-            _ if !std::ptr::eq(event.unit, unit) => false,
+            _ if event.unit.id != unit.id => false,
             (Some(instance), _) => instance == number,
             (None, EventSource::FreeRunning { register, .. }) => owns(unit, number, register),
             (None, _) => true,
@@ -124,7 +124,7 @@ impl<'a> Planner<'a> {
     ) -> Result<Rounds, PlanError> {
         let available = !taken.counters & (((1_u32 << unit.counters.min(16)) - 1) as u16);
         let is_known = |(known, of, mask, _): &&(&'static Unit, Vec<usize>, u16, Rounds)| {
-            std::ptr::eq(*known, unit) && of == events && *mask == available
+            known.id == unit.id && of == events && *mask == available
         };
         if let Some((.., rounds)) = self.known.iter().find(is_known) {
             return Ok(rounds.clone());
@@ -155,7 +155,7 @@ impl<'a> Planner<'a> {
 /// [`PlanError`] if an event or group does not fit the unit.
 pub fn rounds_of(selection: &Selection, unit: &'static Unit) -> Result<Option<Rounds>, PlanError> {
     let events = 0..selection.events.len();
-    let events: Vec<usize> = events.filter(|&event| std::ptr::eq(selection.events[event].unit, unit)).collect();
+    let events: Vec<usize> = events.filter(|&event| selection.events[event].unit.id == unit.id).collect();
     let slots = slots(selection, &events);
     if slots.is_empty() {
         return Ok(None);
@@ -229,7 +229,7 @@ fn share(
     member: u8,
     control: Option<(&'static Register, u64)>,
 ) {
-    let is_same = |counter: &&mut CounterUse| std::ptr::eq(counter.register, register) && counter.member == member;
+    let is_same = |counter: &&mut CounterUse| counter.register.id == register.id && counter.member == member;
     if let Some(counter) = counters.iter_mut().find(is_same) {
         counter.events.push(event);
         return;

@@ -12,10 +12,10 @@ mod instance;
 mod joined;
 mod occupied;
 mod operations;
+mod paused;
 mod rounds;
 mod sampling;
 mod scope;
-mod stands;
 mod step;
 
 use pericore_catalog::{Register, Unit};
@@ -33,10 +33,10 @@ pub(crate) use gate::{lasting, resets};
 use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
+pub use paused::Paused;
 pub use rounds::{BUDGET, Rounds, Seat, spread};
 pub use sampling::{Leader, Trigger};
 pub use scope::{Control, controls_of};
-pub use stands::Stands;
 pub(crate) use step::halves;
 pub use step::{Purpose, Step};
 
@@ -312,7 +312,7 @@ pub fn instance_name(unit: &Unit, number: u16) -> String {
 
 /// The index of a unit's first instance, which is added without counters if it is not in use.
 fn index_of(instances: &mut Vec<InstancePlan>, unit: &'static Unit) -> usize {
-    let known = instances.iter().position(|instance| std::ptr::eq(instance.unit, unit) && instance.number == 0);
+    let known = instances.iter().position(|instance| instance.unit.id == unit.id && instance.number == 0);
     known.unwrap_or_else(|| {
         instances.push(InstancePlan::idle(unit));
         instances.len() - 1

@@ -216,11 +216,11 @@ impl Writer<'_> {
 
     /// The steps to the round of these counters.
     fn switch(&self, of_round: &[usize], turning: &[(&'static Register, u8)]) -> Result<Vec<Step>, PlanError> {
-        let stands = self.stop.stands();
+        let paused = self.stop.paused();
         let counters = || of_round.iter().map(|&index| (index, &self.instance.counters[index]));
         let mut steps = Vec::new();
         for &(control, member) in turning {
-            if !stands || !counters().any(|(_, counter)| counter.member == member) {
+            if !paused || !counters().any(|(_, counter)| counter.member == member) {
                 steps.push(self.step(control, member, Some(0), Purpose::Disable)?);
             }
         }
@@ -237,14 +237,14 @@ impl Writer<'_> {
             }
             Ok(())
         };
-        if stands {
+        if paused {
             select(&mut steps)?;
         }
         for (index, counter) in counters() {
             let purpose = Purpose::Baseline { counter: index };
             steps.push(self.step(counter.register, counter.member, None, purpose)?);
         }
-        if !stands {
+        if !paused {
             select(&mut steps)?;
         }
         Ok(steps)
@@ -258,8 +258,7 @@ impl Writer<'_> {
         for register in unit.with_role(Role::Control).chain(unit.with_role(Role::FixedControl)) {
             for member in 0..register.count {
                 let is_ours = instance.counters.iter().any(|counter| {
-                    counter.member == member
-                        && counter.control.is_some_and(|(control, _)| std::ptr::eq(control, register))
+                    counter.member == member && counter.control.is_some_and(|(control, _)| control.id == register.id)
                 });
                 let purpose = if is_ours { Purpose::Save } else { Purpose::Inspect };
                 let step = self.step(register, member, None, purpose)?;
@@ -290,7 +289,7 @@ impl Writer<'_> {
         let mut values: Vec<(&'static Register, u64)> = Vec::new();
         let events = counters.flat_map(|counter| &counter.events);
         for filter in events.filter_map(|&event| self.selection.events[event].programming()).flat_map(|p| &p.filters) {
-            match values.iter_mut().find(|(register, _)| std::ptr::eq(*register, filter.register)) {
+            match values.iter_mut().find(|(register, _)| register.id == filter.register.id) {
                 Some((_, value)) => *value = filter.field.bits.set(*value, filter.value),
                 None => values.push((filter.register, filter.field.bits.set(0, filter.value))),
             }
@@ -356,7 +355,7 @@ impl Writer<'_> {
     /// Where a register is; looked for once.
     fn place(&self, register: &'static Register, member: u8) -> Result<Place, PlanError> {
         let mut known = self.places.borrow_mut();
-        let found = known.iter().find(|(known, of, _)| std::ptr::eq(*known, register) && *of == member);
+        let found = known.iter().find(|(known, of, _)| known.id == register.id && *of == member);
         if let Some((.., place)) = found {
             return Ok(*place);
         }

@@ -94,14 +94,14 @@ impl Plan {
         let mut part = self.sockets.swap_remove(at);
         part.instances[instance].counters[counter].control = Some((control, armed));
         let is_select = |step: &Step| {
-            step.instance == instance && step.purpose == Purpose::Select && std::ptr::eq(step.register, control)
+            step.instance == instance && step.purpose == Purpose::Select && step.register.id == control.id
         };
         let member = part.instances[instance].counters[counter].member;
         for step in part.setup.iter_mut().filter(|step| is_select(step) && step.member == member) {
             add(step, arm);
         }
         if let Some((register, bits)) = enable {
-            let is_gate = |step: &&mut Step| step.purpose == Purpose::Unfreeze && std::ptr::eq(step.register, register);
+            let is_gate = |step: &&mut Step| step.purpose == Purpose::Unfreeze && step.register.id == register.id;
             part.setup.iter_mut().chain(&mut part.resume).filter(is_gate).for_each(|step| add(step, bits));
         }
         // After all resets, and before the first reading.
@@ -171,7 +171,7 @@ impl Writer<'_> {
         // The global status belongs to the instance that freezes the socket.
         let of_leader = |register: &Register| {
             let unit = self.part.instances[self.instance].unit;
-            unit.registers.iter().any(|own| std::ptr::eq(own, register))
+            unit.registers.iter().any(|own| own.id == register.id)
         };
         let instance = if of_leader(register) { self.instance } else { self.part.gate.unwrap_or(self.instance) };
         let at = &self.part.instances[instance];

@@ -17,7 +17,7 @@ pub enum RecordError {
     #[error("it ends before its first line does: nothing was recorded; record again")]
     Nothing,
     /// The first line is none of a recording.
-    #[error("line 1: {what}: it is no recording; name a file that `pericore record` has written")]
+    #[error("line 1: {what}: not a Pericore recording; name a file that `pericore record` wrote")]
     Foreign {
         /// What is wrong.
         what: String,

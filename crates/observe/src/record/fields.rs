@@ -36,6 +36,8 @@ pub(super) struct HeaderLine {
     events: Vec<CountedItem>,
     instances: Vec<PlaceItem>,
     counts: Vec<(usize, usize)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads_per_core: Option<u16>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +83,8 @@ pub(super) struct SampleLine<'a> {
     tsc_cycles: u64,
     #[serde(skip_serializing_if = "is_false")]
     stood: bool,
+    #[serde(skip_serializing_if = "is_nothing")]
+    paused: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sockets: Vec<SocketItem>,
     /// None in the details of a sample, which are all but its counts.
@@ -156,9 +160,14 @@ const fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_nothing(seconds: &f64) -> bool {
+    *seconds <= 0.0
+}
+
 impl HeaderLine {
     pub(super) fn of(header: &Header) -> Self {
-        let Header { about, family, asked, events, instances, counts } = header;
+        let Header { about, family, asked, events, instances, counts, threads_per_core } = header;
         Self {
             pericore_recording: FORMAT,
             pericore: plain(&about.pericore),
@@ -173,6 +182,7 @@ impl HeaderLine {
             events: events.iter().map(CountedItem::of).collect(),
             instances: instances.iter().map(PlaceItem::of).collect(),
             counts: counts.clone(),
+            threads_per_core: *threads_per_core,
         }
     }
 }
@@ -248,6 +258,7 @@ impl<'a> SampleLine<'a> {
             seconds: sample.seconds,
             tsc_cycles: sample.tsc_cycles,
             stood: sample.stood_before_reading,
+            paused: sample.paused,
             sockets: sample.sockets.iter().map(|(&socket, length)| SocketItem::of(socket, *length)).collect(),
             counts: None,
             validity: Vec::new(),
@@ -277,7 +288,7 @@ impl SocketItem {
 
 impl<'a> ValidityItem<'a> {
     pub(super) fn of(at: Option<usize>, count: &'a Count) -> Option<Self> {
-        let concerns: Vec<ConcernItem> = count.validity.concerns().iter().map(ConcernItem::of).collect();
+        let concerns: Vec<ConcernItem> = count.validity.reasons().iter().map(ConcernItem::of).collect();
         let slices = count.slices.parts();
         let is_plain = concerns.is_empty() && slices.is_empty() && count.standard_error.is_none();
         (!is_plain).then_some(Self { count: at, concerns, slices, standard_error: count.standard_error })

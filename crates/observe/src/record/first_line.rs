@@ -10,7 +10,8 @@ use crate::selection::Asked;
 /// What the first line says, if all that it refers to is there.
 pub(super) fn header_of(spot: &Spot<'_>) -> Result<Header, RecordError> {
     let text = |name: &str| Ok::<String, RecordError>(spot.field(name)?.text()?.to_owned());
-    let optional = |name: &str| spot.optional(name)?.map(|found| found.text().map(str::to_owned)).transpose();
+    let given = |name: &'static str| spot.optional(name);
+    let optional = |name: &'static str| given(name)?.map(|found| found.text().map(str::to_owned)).transpose();
     let list = spot.field("event-files")?;
     let event_files = list.items()?.map(|file| file.text().map(str::to_owned)).collect::<Result<_, _>>()?;
     let about = About {
@@ -66,7 +67,8 @@ pub(super) fn header_of(spot: &Spot<'_>) -> Result<Header, RecordError> {
         }
         counts.push(pair);
     }
-    Ok(Header { about, family: text("family")?, asked, events, instances, counts })
+    let threads_per_core = given("threads-per-core")?.map(|number| number.whole_number()).transpose()?;
+    Ok(Header { about, family: text("family")?, asked, events, instances, counts, threads_per_core })
 }
 
 fn asked_of(spot: &Spot<'_>) -> Result<Asked, RecordError> {

@@ -20,6 +20,8 @@ pub struct Header {
     pub instances: Vec<Place>,
     /// What the numbers of a sample are, in their order: indexes in `events` and `instances`.
     pub counts: Vec<(usize, usize)>,
+    /// Hardware threads of a core, if the metrics depend on it.
+    pub threads_per_core: Option<u16>,
 }
 
 /// What a recording says of itself.
@@ -114,6 +116,7 @@ impl Header {
             events: selection.events.iter().map(Counted::from).collect(),
             instances,
             counts,
+            threads_per_core: selection.threads_per_core,
         }
     }
 }

@@ -143,11 +143,13 @@ impl<R: BufRead> Reader<R> {
                 length.refuse(format!("the samples until here are longer than the time until their end, {ended}"))
             );
         }
+        let optional = |name| spot.optional(name);
         let mut sample = Sample {
             seconds,
             tsc_cycles: spot.field("tsc-cycles")?.whole_number()?,
-            stood_before_reading: spot.optional("stood")?.map_or(Ok(false), |stood| stood.flag())?,
-            sockets: spot.optional("sockets")?.map_or_else(|| Ok(BTreeMap::new()), |list| self.lengths_of(&list))?,
+            stood_before_reading: optional("stood")?.map_or(Ok(false), |stood| stood.flag())?,
+            paused: optional("paused")?.map_or(Ok(0.0), |paused| paused.number(LONGEST_SECONDS))?,
+            sockets: optional("sockets")?.map_or_else(|| Ok(BTreeMap::new()), |list| self.lengths_of(&list))?,
             counts: Vec::with_capacity(self.header.counts.len()),
             ..Sample::default()
         };

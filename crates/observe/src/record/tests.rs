@@ -54,6 +54,7 @@ fn header() -> Header {
         ],
         instances: vec![place("cbo", 1), place("imc", 0), place("imc", 2)],
         counts: vec![(1, 0), (0, 1), (0, 2)],
+        threads_per_core: None,
     }
 }
 
@@ -73,6 +74,7 @@ fn samples() -> [Recorded; 2] {
         seconds: 1.5,
         tsc_cycles: 4_050_000_000,
         stood_before_reading: true,
+        paused: 0.125,
         sockets: BTreeMap::from([(0, Length { seconds: 1.25, tsc_cycles: 3_000_000_000 })]),
         counts: vec![
             Count { validity: Validity::scaled(0.5), slices, standard_error: Some(2.5), ..count(1, (0, 1), Some(20)) },
@@ -137,7 +139,7 @@ fn what_is_damaged_is_named_with_line_and_field() {
     for (old, new, named) in [
         ("\"pericore-recording\":1", "\"pericore-recording\":2", "line 1: the format's version is 2"),
         ("\"pericore-recording\":1", "\"pericore-recording\":\"new\"", "version is \"new\""),
-        ("\"pericore-recording\"", "\"pericore-journal\"", "it is no recording"),
+        ("\"pericore-recording\"", "\"pericore-journal\"", "not a Pericore recording"),
         ("\"emulated\":null", "\"emulated\":\"e5-2680\"", "line 1, title: it does not begin with EMULATED"),
         ("sort words", "sort\\u001b[2J words", "line 1, title: a control character"),
         ("\"0x304\"", "\"304\"", "line 1, events[0].control: it is no text such as \"0x137\""),
@@ -290,14 +292,15 @@ fn any_count() -> impl Strategy<Value = Count> {
 fn any_sample(has_truth: bool) -> impl Strategy<Value = Recorded> {
     let truth = prop::array::uniform3(prop::option::of(any::<u64>()));
     let length = || (seconds(), any::<u64>()).prop_map(|(seconds, tsc_cycles)| Length { seconds, tsc_cycles });
-    (prop::array::uniform3(any_count()), (length(), prop::option::of(length())), any::<bool>(), truth).prop_map(
-        move |(mut counts, (Length { seconds, tsc_cycles }, own), stood, truth)| {
+    let stood = (any::<bool>(), seconds());
+    (prop::array::uniform3(any_count()), (length(), prop::option::of(length())), stood, truth).prop_map(
+        move |(mut counts, (Length { seconds, tsc_cycles }, own), (stood, paused), truth)| {
             for (count, &(event, place)) in counts.iter_mut().zip(&header().counts) {
                 let place = &header().instances[place];
                 (count.event, count.socket, count.instance) = (event, place.socket, place.number);
             }
             let sockets = own.map(|length| (0, length)).into_iter().collect();
-            let plain = Sample { seconds, tsc_cycles, sockets, ..Sample::default() };
+            let plain = Sample { seconds, tsc_cycles, paused, sockets, ..Sample::default() };
             let sample = Sample { stood_before_reading: stood, counts: counts.to_vec(), ..plain };
             let truth = has_truth.then(|| sample.with_truth(truth));
             Recorded { end: 0.0, sample, truth }

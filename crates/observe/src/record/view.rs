@@ -89,6 +89,7 @@ impl View {
         if header.family != family.name {
             return Err(ViewError::OtherFamily { recorded: header.family.clone(), asked: family.name });
         }
+        selection.threads_per_core = header.threads_per_core;
         let wanted: Vec<Counted> = selection.events.iter().map(Counted::from).collect();
         let mut found: Vec<Option<usize>> = Vec::new();
         for event in 0..wanted.len() {

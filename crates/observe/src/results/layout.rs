@@ -68,7 +68,7 @@ impl Layout<'_> {
     /// The parts of the machine in which a unit is in use, in ascending order, each with its number of instances.
     pub(super) fn parts_of(&self, unit: &Unit, scope: Scope) -> Vec<(Part, usize)> {
         let mut parts: Vec<(Part, usize)> = Vec::new();
-        for instance in self.instances.iter().filter(|instance| std::ptr::eq(instance.unit, unit)) {
+        for instance in self.instances.iter().filter(|instance| instance.unit.id == unit.id) {
             let part = scope.part(instance.socket, instance.number);
             match parts.iter_mut().find(|(known, _)| *known == part) {
                 Some((_, instances)) => *instances += 1,

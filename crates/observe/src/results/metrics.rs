@@ -34,10 +34,16 @@ pub fn metric_totals(layout: &Layout<'_>, sample: &Sample, metric: &SelectedMetr
         parts.sort_by_key(|(part, _)| *part);
         parts.dedup_by_key(|(part, _)| *part);
     }
+    // Once for all parts: units with many instances have many parts.
+    let mut events: Vec<usize> = metric.inputs.iter().map(|(_, event)| *event).collect();
+    events.sort_unstable();
+    events.dedup();
+    let totals: Vec<_> = events.into_iter().map(|event| (event, event_totals(sample, event, scope))).collect();
     parts
         .into_iter()
         .map(|(part, instances)| {
-            let counts = Counts { layout, sample, metric, scope, part, instances, shifted: None };
+            let totals = &totals;
+            let counts = Counts { layout, sample, metric, scope, part, instances, totals, shifted: None };
             let value = evaluate(&metric.expression, &counts);
             let standard_error = value.number().and_then(|number| counts.standard_error(number));
             let (value, length) = (possible(value, metric.unit_of_measure), counts.length());
@@ -77,6 +83,8 @@ struct Counts<'a> {
     scope: Scope,
     part: Part,
     instances: usize,
+    /// The counts of each event that the metric refers to, in all parts.
+    totals: &'a [(usize, Vec<EventTotal>)],
     /// An event whose count is taken one standard error larger.
     shifted: Option<usize>,
 }
@@ -99,18 +107,16 @@ impl Counts<'_> {
         self.sample.length_over(self.sockets())
     }
 
-    fn total(&self, event: usize) -> Option<EventTotal> {
-        event_totals(self.sample, event, self.scope).into_iter().find(|total| total.part == self.part)
+    fn total(&self, event: usize) -> Option<&EventTotal> {
+        let (_, totals) = self.totals.iter().find(|(known, _)| *known == event)?;
+        totals.iter().find(|total| total.part == self.part)
     }
 
     /// How far the metric moves with each scaled count's standard error, in the root of the sum of squares; nothing if no count is
     /// scaled, or if the error of one is not known.
     fn standard_error(&self, number: f64) -> Option<f64> {
-        let mut events: Vec<usize> = self.metric.inputs.iter().map(|(_, event)| *event).collect();
-        events.sort_unstable();
-        events.dedup();
-        let scaled: Vec<usize> =
-            events.into_iter().filter(|&event| self.total(event).is_some_and(|t| t.validity.duty() < 1.0)).collect();
+        let is_scaled = |event: &usize| self.total(*event).is_some_and(|total| total.validity.duty() < 1.0);
+        let scaled: Vec<usize> = self.totals.iter().map(|(event, _)| *event).filter(is_scaled).collect();
         if scaled.is_empty() {
             return None;
         }
@@ -138,6 +144,10 @@ impl Resolver for Counts<'_> {
                     Value::new(cycles as f64, validity().and(&at_end_of_range(Some(cycles))))
                 }
                 "sockets" => Value::measured(self.sockets().len() as f64),
+                "threads_per_core" => match self.layout.selection.threads_per_core {
+                    Some(threads) => Value::measured(threads.into()),
+                    None => Value::missing(Validity::not_defined("the hardware threads of a core are not known here")),
+                },
                 _ => Value::measured(self.instances as f64),
             };
         }
@@ -146,7 +156,7 @@ impl Resolver for Counts<'_> {
             return missing(format!("{reference} is not counted"));
         };
         let unit = self.layout.selection.events[*event].unit;
-        if self.scope == Scope::Instance && !std::ptr::eq(unit, self.metric.unit) {
+        if self.scope == Scope::Instance && unit.id != self.metric.unit.id {
             return missing(format!("{reference} is counted in other instances; ask for sockets or the system"));
         }
         match self.total(*event) {

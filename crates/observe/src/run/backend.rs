@@ -19,6 +19,11 @@ pub trait Backend {
     /// The sample of an overflow that is waited for, if there was one.
     fn sample_on_overflow(&mut self, now: &dyn Fn() -> Moment) -> Option<Sample>;
 
+    /// True if the driver is to change rounds: some events take turns, and nobody else changes them.
+    fn has_turns_due(&self) -> bool {
+        self.plan().rounds() > 1
+    }
+
     /// The next round of the events that take turns.
     fn rotate(&mut self, now: &dyn Fn() -> Moment);
 

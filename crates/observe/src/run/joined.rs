@@ -74,11 +74,16 @@ impl<A: Backend, B: Backend> Backend for Joined<A, B> {
         }
     }
 
+    fn has_turns_due(&self) -> bool {
+        self.first.as_ref().is_some_and(|part| part.backend.has_turns_due())
+            || self.second.as_ref().is_some_and(|part| part.backend.has_turns_due())
+    }
+
     fn rotate(&mut self, now: &dyn Fn() -> Moment) {
-        if let Some(part) = &mut self.first {
+        if let Some(part) = self.first.as_mut().filter(|part| part.backend.has_turns_due()) {
             part.backend.rotate(now);
         }
-        if let Some(part) = &mut self.second {
+        if let Some(part) = self.second.as_mut().filter(|part| part.backend.has_turns_due()) {
             part.backend.rotate(now);
         }
     }

@@ -55,7 +55,7 @@ fn sample_until_the_end<C: Clock>(
 ) -> Result<(), C::Error> {
     // Where the first sample begins: no sample is longer than the time that its end tells.
     let start = tick_at(backend.counts_since(), clock);
-    let takes_turns = backend.plan().rounds() > 1;
+    let takes_turns = backend.has_turns_due();
     let mut due = Grid::new(schedule.interval.map(|interval| ticks(interval, clock)));
     let mut turns = Grid::new(takes_turns.then(|| ticks(schedule.turn, clock)));
     let timeout = schedule.timeout.map(|timeout| ticks(timeout, clock));

@@ -121,9 +121,8 @@ impl Selection {
             Some((unit, name)) => (Some(names::unit(self.family, unit)?.0), name.trim_end_matches('/')),
             None => (None, text),
         };
-        let units = || {
-            self.family.units.iter().copied().filter(move |unit| place.is_none_or(|place| std::ptr::eq(place, *unit)))
-        };
+        let units =
+            || self.family.units.iter().copied().filter(move |unit| place.is_none_or(|place| place.id == unit.id));
         let found: Vec<_> = units().filter_map(|unit| Some((unit, metric_named(unit, name)?))).collect();
         match found[..] {
             [only] => Ok(only),
@@ -165,8 +164,7 @@ impl Selection {
         settings: &[(String, SettingValue)],
     ) -> Result<(), Problem> {
         let name = Reference { settings: settings.to_vec(), ..Reference::named(row.name) }.to_string();
-        let is_known =
-            |known: &SelectedMetric| known.name == name && known.row.is_some_and(|known| std::ptr::eq(known, row));
+        let is_known = |known: &SelectedMetric| known.name == name && known.unit.id == unit.id && known.row.is_some();
         if self.metrics.iter().any(is_known) {
             return Ok(());
         }

@@ -31,6 +31,8 @@ pub struct Selection {
     pub metrics: Vec<SelectedMetric>,
     /// The texts that all this came from, in the order of adding: [`Selection::again`] makes the same of them.
     pub asked: Vec<Asked>,
+    /// Hardware threads of a core, which some formulas depend on; none where no metric needs to know.
+    pub threads_per_core: Option<u16>,
 }
 
 /// A text that was added to a selection.
@@ -112,7 +114,7 @@ pub struct FilterSetting {
 
 impl PartialEq for FilterSetting {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.field, other.field) && self.value == other.value
+        self.field.id == other.field.id && self.value == other.value
     }
 }
 
@@ -129,14 +131,14 @@ impl SelectedEvent {
     fn same_count(&self, other: &Self) -> bool {
         let same_source = match (&self.source, &other.source) {
             (EventSource::Programmed(a), EventSource::Programmed(b)) => a.same_as(b),
-            (EventSource::Fixed(a), EventSource::Fixed(b)) => std::ptr::eq(*a, *b),
+            (EventSource::Fixed(a), EventSource::Fixed(b)) => a.id == b.id,
             (
                 EventSource::FreeRunning { register: a, member: i },
                 EventSource::FreeRunning { register: b, member: j },
-            ) => std::ptr::eq(*a, *b) && i == j,
+            ) => a.id == b.id && i == j,
             _ => false,
         };
-        same_source && std::ptr::eq(self.unit, other.unit) && self.instance == other.instance
+        same_source && self.unit.id == other.unit.id && self.instance == other.instance
     }
 
     fn measure(&self) -> Option<Measure> {
@@ -163,7 +165,14 @@ impl Programming {
 impl Selection {
     /// Nothing yet.
     pub const fn new(family: &'static Family) -> Self {
-        Self { family, events: Vec::new(), listed: Vec::new(), metrics: Vec::new(), asked: Vec::new() }
+        Self {
+            family,
+            events: Vec::new(),
+            listed: Vec::new(),
+            metrics: Vec::new(),
+            asked: Vec::new(),
+            threads_per_core: None,
+        }
     }
 
     /// What the texts of another selection come to in this family.
@@ -226,7 +235,7 @@ impl Selection {
 
     /// True if a unit is needed for some event: what discovery has to look for.
     pub fn uses(&self, unit: &Unit) -> bool {
-        self.events.iter().any(|event| std::ptr::eq(event.unit, unit))
+        self.events.iter().any(|event| event.unit.id == unit.id)
     }
 
     /// The index of the count, which is added unless an equal one is there.
@@ -243,9 +252,7 @@ impl Selection {
         let fits = |index: &usize| {
             let other = &self.events[*index];
             let same_place = other.instance.is_none() || other.instance == event.instance;
-            std::ptr::eq(other.unit, event.unit)
-                && same_place
-                && other.measure().is_some_and(|m| m != Measure::Counter0)
+            other.unit.id == event.unit.id && same_place && other.measure().is_some_and(|m| m != Measure::Counter0)
         };
         let is_occupancy = |index: &usize| self.events[*index].measure() == Some(Measure::Occupancy);
         let near: Vec<usize> = together.iter().copied().filter(fits).collect();

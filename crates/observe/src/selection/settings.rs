@@ -62,6 +62,7 @@ impl Draft {
         let name = match key {
             "edge" => "edge_det",
             "inv" => "invert",
+            "cmask" => "thresh",
             other => other.strip_prefix("filter_").unwrap_or(other),
         };
         match name {
@@ -97,7 +98,7 @@ impl Draft {
         field: &'static Field,
         value: u64,
     ) -> Result<(), Problem> {
-        if let Some(known) = self.filters.iter().find(|known| std::ptr::eq(known.field, field)) {
+        if let Some(known) = self.filters.iter().find(|known| known.field.id == field.id) {
             return contradiction(field.name, known.value, value);
         }
         self.filters.push(FilterSetting { register, field, value });

@@ -3,12 +3,77 @@
 use pericore_catalog::Role;
 use pericore_registers::{AccessError, Operation, RegisterSpace};
 
-use super::span::Span;
-use super::steps::{List, Sequence, Unreadable, only_looks_for_a_freeze, readable, set_baselines};
+use super::check::{Gates, Watch, When};
+use super::on_disk::HeldJournals;
+use super::span::{Since, Span};
+use super::steps::{List, Sequence, Sequences, State, Unreadable, only_looks_for_a_freeze, readable, set_baselines};
 use super::{Moment, Options, Ours, Saved, Session, SessionError, in_use};
-use crate::plan::{Purpose, Step};
+use crate::plan::{Plan, Purpose, Step};
 
 impl<S: RegisterSpace> Session<S> {
+    /// Looks whether the plan's counters are free, saves what will be overwritten, sets up and starts counting.
+    ///
+    /// `now` is asked for the time right after counting starts in a socket, before anything else is read. Instances
+    /// that do not answer are left out; their counts will be unreadable, with the reason.
+    ///
+    /// # Errors
+    /// [`SessionError`] if a counter is in use, or if a register refuses access. Everything is as before then.
+    pub fn start(
+        space: S,
+        plan: Plan,
+        options: Options,
+        mut now: impl FnMut(&mut S) -> Moment,
+    ) -> Result<Self, SessionError> {
+        let mut session = Self::look(space, plan, &options)?;
+        session.on_disk = options.write_journals(&session.journal())?;
+        session.begin(&mut now)?;
+        // Until here the caller holds the entrance.
+        session.other_sessions = options.other_sessions;
+        Ok(session)
+    }
+
+    /// Looks whether the plan's counters are free, and saves what will be overwritten. Writes nothing.
+    pub(crate) fn look(space: S, plan: Plan, options: &Options) -> Result<Self, SessionError> {
+        let state = State::new(&plan);
+        let (watch, gates) = (Watch::new(&plan, options.guard), Gates::new(&plan, options.guard));
+        let paused = plan.paused();
+        let mut session = Self {
+            space,
+            plan,
+            state,
+            overwritten: Vec::new(),
+            before: Vec::new(),
+            on_disk: HeldJournals::default(),
+            other_sessions: None,
+            sequences: Sequences::default(),
+            watch,
+            gates,
+            since: Vec::new(),
+            paused,
+            is_dirty: false,
+        };
+        session.inspect(options)?;
+        session.sequences = Sequences::new(&session.plan, &session.state);
+        session.watch.leave_out(|socket, instance| session.state.instance(socket, instance).fault().is_some());
+        Ok(session)
+    }
+
+    /// Sets up and starts counting, once what will be overwritten is in a journal.
+    pub(crate) fn begin(&mut self, now: &mut impl FnMut(&mut S) -> Moment) -> Result<(), SessionError> {
+        // At once: what is read from here on takes time in which the counters run.
+        let started = match self.attempt().and_then(|()| self.set_up(now)) {
+            Ok(started) => started,
+            Err(error) => {
+                // The error says that everything was put back: so that comes first, and its own failure counts more.
+                self.put_back()?;
+                return Err(error);
+            }
+        };
+        self.since = started.into_iter().map(Since::new).collect();
+        self.check(When::RightAfterItsWrite);
+        Ok(())
+    }
+
     pub(super) fn inspect(&mut self, options: &Options) -> Result<(), SessionError> {
         let mut sequence = Sequence::new(&self.plan, &self.state, List::Inspect);
         sequence.carry_out(&mut self.space);

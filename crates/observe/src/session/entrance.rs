@@ -13,6 +13,7 @@ use rustix::process::geteuid;
 
 use super::files::open_own_folder;
 use super::hold::{Hold, hold};
+use super::meeting::Turn;
 use super::on_disk::JournalError;
 use crate::process;
 
@@ -36,6 +37,8 @@ const QUIET_TRIES: u32 = 30;
 pub struct Entrance {
     folder: OwnedFd,
     _file: File,
+    /// The same among all users, where they meet.
+    turn: Option<Turn>,
 }
 
 impl Entrance {
@@ -60,7 +63,7 @@ impl Entrance {
                 let note = format!("{own} {}\n", process::start_time(own).unwrap_or(0));
                 // Only for the words of those who wait.
                 let _ = file.set_len(0).and_then(|()| file.write_all(note.as_bytes()));
-                return Ok(Self { folder: opened, _file: file });
+                return Ok(Self { folder: opened, _file: file, turn: None });
             }
             if tries == QUIET_TRIES {
                 tell(&holder(&file));
@@ -74,6 +77,20 @@ impl Entrance {
     }
 }
 
+impl Entrance {
+    /// The same among all users.
+    pub(super) fn among_all(mut self, turn: Option<Turn>) -> Self {
+        // Not by an update of the fields: what is dropped gives the right up.
+        self.turn = turn;
+        self
+    }
+
+    /// True if sessions of all users know of the one that holds it.
+    pub const fn is_among_all(&self) -> bool {
+        self.turn.is_some()
+    }
+}
+
 impl Drop for Entrance {
     fn drop(&mut self) {
         // While the lock is held: whoever opened the file before sees that it is gone.
@@ -82,7 +99,7 @@ impl Drop for Entrance {
 }
 
 /// Makes the folder, for this user alone; takes the rights of others to one that this user has.
-fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     const OF_OTHERS: u32 = 0o077;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

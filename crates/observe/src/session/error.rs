@@ -23,6 +23,14 @@ pub enum SessionError {
     /// The journal cannot be kept.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The system refuses a thread.
+    #[error("socket {socket} cannot be read by a thread of its own: {message}; allow more threads (ulimit -u)")]
+    Thread {
+        /// Socket.
+        socket: u16,
+        /// The system's message.
+        message: String,
+    },
     /// A register refused a value during set-up. Everything has been put back.
     #[error(
         "socket {socket}, {instance}: register {register} refused the write to {purpose}: {error}; everything was put back, leave this unit out or report it"

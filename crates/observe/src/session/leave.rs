@@ -30,7 +30,7 @@ pub(super) struct Leaving<'a> {
 }
 
 /// Who counts in the scopes of gates and filters, and did not before.
-struct Newcomers<'a>(Vec<(u16, &'a Control, Option<u64>)>);
+struct Newcomers<'a>(Vec<(u16, &'a Control, Outcome<u64>)>);
 
 impl Leaving<'_> {
     /// Puts everything back that is not somebody else's by now, and tells what is.
@@ -55,12 +55,24 @@ impl Leaving<'_> {
         let newcomers = self.newcomers(space, &ours);
         let filters = ours.iter().filter(|(_, of)| matches!(of, Ours::Setting { is_filter: true, .. }));
         let (kept, free): (Vec<_>, Vec<_>) = filters.partition(|(saved, _)| newcomers.use_filters_of(saved));
-        others.extend(kept.into_iter().map(|(saved, _)| saved.clone()));
+        for (saved, _) in kept {
+            match newcomers.unseen(saved, false) {
+                Some(error) => failures.push((saved.clone(), error)),
+                None => others.push(saved.clone()),
+            }
+        }
         write(space, free.into_iter().map(|(saved, _)| (saved, saved.value)), &mut failures);
         for (saved, of) in ours {
             let Ours::Gate { bits, stops, enables, keeps, is_whole } = of else { continue };
             let disturbed = newcomers.count_behind(saved, *is_whole);
+            // It is made safe for who may count there, and stays in the journal until that can be looked at.
+            failures.extend(newcomers.unseen(saved, *is_whole).map(|error| (saved.clone(), error)));
             match space.read(saved.address, saved.width) {
+                // What is powered down holds nothing of others that could be kept: written back, it would enable all.
+                Ok(held) if held == saved.width.mask() => {
+                    let message = "the register reads as all ones".to_owned();
+                    failures.push((saved.clone(), AccessError::Io { address: saved.address, message }));
+                }
                 Ok(held) => {
                     let value = match disturbed {
                         // A session that was killed while it read had its enables off, and somebody may use one now.
@@ -115,9 +127,9 @@ impl Leaving<'_> {
             match outcome {
                 Ok(value) if value == place.width.mask() || !is_running(unit, register, value) => {}
                 Ok(value) if is_ours(place.address) || self.before.contains(&(place.address, value)) => {}
-                Ok(value) => found.push((*socket, control, Some(value))),
+                Ok(value) => found.push((*socket, control, Ok(value))),
                 // What may not be looked at may count.
-                Err(AccessError::Permission { .. }) => found.push((*socket, control, None)),
+                Err(error @ AccessError::Permission { .. }) => found.push((*socket, control, Err(error))),
                 // What does not answer does not count.
                 Err(_) => {}
             }
@@ -133,11 +145,22 @@ impl Newcomers<'_> {
         })
     }
 
+    /// Why a control behind a register could not be looked at, if that is all that is known of it: nobody is known to
+    /// count there.
+    fn unseen(&self, saved: &Saved, is_whole: bool) -> Option<AccessError> {
+        let mut behind = self.0.iter().filter(|(socket, control, _)| {
+            *socket == saved.socket && (is_whole || instance_name(control.unit, control.number) == saved.instance)
+        });
+        let first = behind.next()?;
+        let error = first.2.as_ref().err()?;
+        behind.all(|(.., value)| value.is_err()).then(|| error.clone())
+    }
+
     fn use_filters_of(&self, filter: &Saved) -> bool {
         self.0.iter().any(|(socket, control, value)| {
             *socket == filter.socket
                 && instance_name(control.unit, control.number) == filter.instance
-                && value.is_none_or(|value| may_use_a_filter(control.unit, control.register, value))
+                && value.as_ref().map_or(true, |value| may_use_a_filter(control.unit, control.register, *value))
         })
     }
 }

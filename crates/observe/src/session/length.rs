@@ -38,7 +38,7 @@ impl Length {
 
 impl Sample {
     /// A sample without counts, from the length of each socket.
-    pub(super) fn of_sockets(lengths: impl IntoIterator<Item = (u16, Length)>) -> Self {
+    pub(crate) fn of_sockets(lengths: impl IntoIterator<Item = (u16, Length)>) -> Self {
         let sockets: BTreeMap<u16, Length> = lengths.into_iter().collect();
         let all: Vec<Length> = sockets.values().copied().collect();
         let Length { seconds, tsc_cycles } = Length::mean(&all).unwrap_or_default();
@@ -49,6 +49,14 @@ impl Sample {
     /// The length in a socket.
     pub fn length_in(&self, socket: u16) -> Length {
         self.sockets.get(&socket).copied().unwrap_or(Length { seconds: self.seconds, tsc_cycles: self.tsc_cycles })
+    }
+
+    /// The sockets that it has counts of, with the length in each.
+    pub(crate) fn lengths(&self) -> Vec<(u16, Length)> {
+        let mut sockets: Vec<u16> = self.counts.iter().map(|count| count.socket).collect();
+        sockets.sort_unstable();
+        sockets.dedup();
+        sockets.into_iter().map(|socket| (socket, self.length_in(socket))).collect()
     }
 
     /// The length of what is added up over sockets: the mean of theirs. Counts that rise equally fast in all of them are their rate times

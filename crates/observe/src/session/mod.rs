@@ -14,6 +14,7 @@ mod journal;
 mod leave;
 mod left;
 mod length;
+mod meeting;
 mod neighbours;
 mod on_disk;
 mod options;
@@ -29,14 +30,11 @@ mod survey;
 mod text;
 mod verify;
 
-use std::fs::File;
-use std::path::PathBuf;
-
 use pericore_registers::{Address, RegisterSpace};
 
-use crate::plan::{Control, Plan, Stands};
+use crate::plan::{Control, Paused, Plan};
 pub use check::{Doubt, Withdrawn};
-use check::{Gates, Watch, When};
+use check::{Gates, Watch};
 pub use entrance::Entrance;
 pub use error::SessionError;
 pub use journal::Saved;
@@ -44,7 +42,9 @@ use leave::Leaving;
 pub use leave::REVOKED;
 pub use left::Left;
 pub use length::Length;
-pub use neighbours::{Neighbour, Neighbourhood, Seen};
+pub use meeting::MeetingPlace;
+pub use neighbours::{Neighbour, OtherSessions, Seen};
+pub(crate) use on_disk::HeldJournals;
 pub use on_disk::{Journal, JournalError, JournalFile, Restored};
 pub use options::{Guard, Options};
 pub use ours::Ours;
@@ -54,7 +54,7 @@ pub use sample::{Count, Moment, Sample};
 pub use slices::Slices;
 pub(crate) use slices::at_end_of_range;
 use span::{Since, Span};
-use steps::{InstanceState, List, Sequences, State, note_doubts, read, readable, set_baselines};
+use steps::{InstanceState, List, Sequences, State, note_doubts, read, readable, record, set_baselines};
 pub use survey::{survey, survey_sockets};
 
 /// Running counters.
@@ -67,78 +67,20 @@ pub struct Session<S: RegisterSpace> {
     overwritten: Vec<(Saved, Ours)>,
     /// Controls of others that ran before, and what they held.
     before: Vec<(Address, u64)>,
-    /// The journals on disk, once they are written; the open files tell others that this session runs.
-    on_disk: Vec<(PathBuf, File)>,
-    neighbourhood: Option<Neighbourhood>,
+    /// The journals on disk, once they are written.
+    on_disk: HeldJournals,
+    other_sessions: Option<OtherSessions>,
     sequences: Sequences,
     watch: Watch,
     gates: Gates,
     /// Since when its counters run, for each socket of the plan.
     since: Vec<Since>,
-    stands: Stands,
+    paused: Paused,
     /// True from the first write until everything is put back.
     is_dirty: bool,
 }
 
 impl<S: RegisterSpace> Session<S> {
-    /// Looks whether the plan's counters are free, saves what will be overwritten, sets up and starts counting.
-    ///
-    /// `now` is asked for the time right after counting starts in a socket, before anything else is read. Instances that do not answer are left out; their counts
-    /// will be unreadable, with the reason.
-    ///
-    /// # Errors
-    /// [`SessionError`] if a counter is in use, or if a register refuses access. Everything is as before then.
-    pub fn start(
-        space: S,
-        plan: Plan,
-        options: Options,
-        mut now: impl FnMut(&mut S) -> Moment,
-    ) -> Result<Self, SessionError> {
-        let state = State::new(&plan);
-        let (watch, gates) = (Watch::new(&plan, options.guard), Gates::new(&plan, options.guard));
-        let stands = plan.stands();
-        let mut session = Self {
-            space,
-            plan,
-            state,
-            overwritten: Vec::new(),
-            before: Vec::new(),
-            on_disk: Vec::new(),
-            neighbourhood: None,
-            sequences: Sequences::default(),
-            watch,
-            gates,
-            since: Vec::new(),
-            stands,
-            is_dirty: false,
-        };
-        session.inspect(&options)?;
-        session.sequences = Sequences::new(&session.plan, &session.state);
-        session.watch.leave_out(|socket, instance| session.state.instance(socket, instance).fault().is_some());
-        let for_others = options.neighbourhood.as_ref().filter(|neighbourhood| {
-            !options.journal.as_ref().is_some_and(|journal| neighbourhood.holds(&journal.path))
-        });
-        let for_others = for_others.map(|neighbourhood| neighbourhood.journal(0));
-        for JournalFile { path, boot, machine } in for_others.into_iter().chain(options.journal) {
-            let file = Journal::of_this_process(boot, machine, session.journal()).write(&path)?;
-            session.on_disk.push((path, file));
-        }
-        // At once: what is read from here on takes time in which the counters run.
-        let started = match session.attempt().and_then(|()| session.set_up(&mut now)) {
-            Ok(started) => started,
-            Err(error) => {
-                // The error says that everything was put back: so that comes first, and its own failure counts more.
-                session.put_back()?;
-                return Err(error);
-            }
-        };
-        session.since = started.into_iter().map(Since::new).collect();
-        session.check(When::RightAfterItsWrite);
-        // Until here the caller holds the entrance.
-        session.neighbourhood = options.neighbourhood;
-        Ok(session)
-    }
-
     /// The plan.
     pub const fn plan(&self) -> &Plan {
         &self.plan
@@ -154,6 +96,12 @@ impl<S: RegisterSpace> Session<S> {
         span::began(&self.since)
     }
 
+    /// Seconds for which counters were paused since the last sample began: to be read for it, and to change rounds
+    /// since. Of the sockets the longest.
+    pub fn paused(&self) -> f64 {
+        self.since.iter().map(Since::paused).fold(0.0, f64::max)
+    }
+
     /// What was overwritten, with the values that will be put back.
     pub fn journal(&self) -> Vec<Saved> {
         self.overwritten.iter().map(|(saved, _)| saved.clone()).collect()
@@ -164,16 +112,26 @@ impl<S: RegisterSpace> Session<S> {
         self.watch.samples_to_notice()
     }
 
-    /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time in each socket when its counters stand, and again
-    /// when they go on: the next sample begins there.
+    /// Stops the counters, reads each in use once, and lets them go on. `now` is asked for the time in each socket when
+    /// its counters stand, and again when they go on: the next sample begins there.
     ///
-    /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What could
-    /// not be read says so in its validity.
+    /// Counts are those since the last sample, exact across a wrap; those of events that take turns are scaled up. What
+    /// could not be read says so in its validity.
     pub fn sample(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Sample {
         self.look_at_gates(false);
         self.sequences.freeze.carry_out_timed(&mut self.space, &mut now);
         Gates::judge_enables(&self.plan, &mut self.state, &self.sequences.freeze);
-        read(&mut self.sequences.read, &mut self.space, &mut self.state);
+        if self.paused.for_reading {
+            read(&mut self.sequences.read, &mut self.space, &mut self.state);
+        } else {
+            // How long counters took that run on tells how far theirs are right.
+            let Sequences { freeze, read, .. } = &mut self.sequences;
+            read.carry_out_timed(&mut self.space, &mut now);
+            record(read, &mut self.state);
+            for ((since, stopped), read) in self.since.iter_mut().zip(freeze.spans()).zip(read.spans()) {
+                since.read_until(stopped, read.last);
+            }
+        }
         let checked = self.check_in_turn();
         self.sequences.resume.carry_out_timed(&mut self.space, &mut now);
         let Sequences { freeze, resume, .. } = &self.sequences;
@@ -182,21 +140,29 @@ impl<S: RegisterSpace> Session<S> {
         let mut sample = close(&self.plan, &mut self.state, &self.since, stopped);
         sample.note_check(checked);
         check::mark_stuck(&self.plan, &mut sample);
-        check::mark_clocks(&self.plan, &mut sample);
+        sample.paused = self.paused();
+        let parts = || self.plan.sockets.iter().zip(self.since.iter().zip(stopped));
+        check::mark_clocks(&self.plan, &mut sample, |socket| {
+            let of_socket = parts().find(|(part, _)| part.socket == socket);
+            of_socket.map_or(0.0, |(_, (since, stopped))| since.apart(stopped))
+        });
         span::mark(&self.plan, &mut sample, &self.since, stopped);
         note_doubts(&self.plan, &mut self.state, resume, "did not resume after an earlier reading");
-        for ((since, stopped), started) in self.since.iter_mut().zip(stopped).zip(started) {
-            let new = Since::new(*started);
-            *since = if self.stands.for_reading { new } else { new.but_from(stopped.middle()) };
+        for (at, (since, (stopped, started))) in self.since.iter_mut().zip(stopped.iter().zip(started)).enumerate() {
+            *since = since.next(stopped, *started, (!self.paused.for_reading).then(|| stopped.middle()));
+            if freeze.acts_in(at) {
+                since.pause(stopped, started);
+            }
         }
         sample
     }
 
-    /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all counters have stood since the very cycle
-    /// in which it did, however late this is called, but for those that nothing stops from outside. They go on afterwards. Nothing if it has not, or
-    /// if the plan is not for this.
+    /// The sample of an overflow, if the counter that is waited for has overflowed since it was made ready: all
+    /// counters have stood since the very cycle in which it did, however late this is called, but for those that
+    /// nothing stops from outside. They go on afterwards. Nothing if it has not, or if the plan is not for this.
     ///
-    /// The sample's length is that until the reading: no hardware notes when it stopped. So what is divided by it is suspect.
+    /// The sample's length is that until the reading: no hardware notes when it stopped. So what is divided by it is
+    /// suspect.
     pub fn sample_on_overflow(&mut self, mut now: impl FnMut(&mut S) -> Moment) -> Option<Sample> {
         let at = self.plan.sockets.iter().position(|part| part.leader.is_some())?;
         let leader = self.plan.sockets[at].leader.as_ref()?;
@@ -214,7 +180,7 @@ impl<S: RegisterSpace> Session<S> {
             refused = refused.or(self.space.carry_out(step.operation).err());
         }
         self.sequences.resume.carry_out(&mut self.space);
-        let goes_on = if self.stands.from_overflow { now(&mut self.space) } else { moment };
+        let goes_on = if self.paused.from_overflow { now(&mut self.space) } else { moment };
         let stopped = vec![Span { first: moment, last: moment }; self.since.len()];
         let mut sample = close(&self.plan, &mut self.state, &self.since, &stopped);
         sample.stood_before_reading = true;
@@ -231,8 +197,8 @@ impl<S: RegisterSpace> Session<S> {
 
     /// Changes to the next round in each instance whose events take turns; does nothing if none do.
     ///
-    /// `now` is asked for the time when the counters stand, and again when the next round begins. Call it at even intervals,
-    /// each much shorter than a sample.
+    /// `now` is asked for the time when the counters stand, and again when the next round begins. Call it at even
+    /// intervals, each much shorter than a sample.
     pub fn rotate(&mut self, mut now: impl FnMut(&mut S) -> Moment) {
         if self.plan.rounds() == 1 {
             return;
@@ -248,7 +214,12 @@ impl<S: RegisterSpace> Session<S> {
         }
         freeze_turns.carry_out_timed(space, &mut now);
         Gates::judge_enables(plan, state, freeze_turns);
-        read(read_turns, space, state);
+        if self.paused.in_turn {
+            read(read_turns, space, state);
+        } else {
+            read_turns.carry_out_timed(space, &mut now);
+            record(read_turns, state);
+        }
         switch.carry_out(space);
         resume_turns.carry_out_timed(space, &mut now);
         // They run again: from here on there is time.
@@ -256,13 +227,21 @@ impl<S: RegisterSpace> Session<S> {
         let (stopped, started) = (freeze_turns.spans(), resume_turns.spans());
         let ran: Vec<Ran> =
             self.since.iter_mut().zip(stopped).map(|(since, stopped)| since.end_turn(stopped)).collect();
+        if !self.paused.in_turn {
+            for ((since, stopped), read) in self.since.iter_mut().zip(stopped).zip(read_turns.spans()) {
+                since.turn_read_until(stopped, read.last);
+            }
+        }
         sample::close(plan, state, &ran);
         set_baselines(plan, state, switch, false);
         note_doubts(plan, state, switch, "refused a change of rounds");
         switch.steps().iter().for_each(|(_, step)| watch.note(step));
         note_doubts(plan, state, resume_turns, "did not resume after a change of rounds");
-        for ((since, stopped), started) in self.since.iter_mut().zip(stopped).zip(started) {
-            since.begin_turn(stopped, *started, self.stands.for_turns);
+        for (at, (since, (stopped, started))) in self.since.iter_mut().zip(stopped.iter().zip(started)).enumerate() {
+            since.begin_turn(stopped, *started, self.paused.for_turns);
+            if freeze_turns.acts_in(at) {
+                since.pause(stopped, started);
+            }
         }
         state.next_round(plan);
         if gives_way {
@@ -280,17 +259,17 @@ impl<S: RegisterSpace> Session<S> {
         self.put_back()
     }
 
-    fn put_back(&mut self) -> Result<(), SessionError> {
+    pub(crate) fn put_back(&mut self) -> Result<(), SessionError> {
         // A journal whose registers refuse stays for `pericore restore`, also when the session is dropped after that.
         let on_disk = std::mem::take(&mut self.on_disk);
-        let remove = |on_disk: Vec<(PathBuf, File)>| on_disk.iter().try_for_each(|(path, _)| Journal::remove(path));
         if !self.is_dirty {
             // Nothing was overwritten: a journal that stayed would tell others of a session that was killed.
-            return Ok(remove(on_disk)?);
+            return Ok(on_disk.remove()?);
         }
         self.is_dirty = false;
-        // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as they are.
-        let entrance = self.neighbourhood.take().and_then(|neighbourhood| neighbourhood.enter_to_put_back().ok());
+        // Whoever sets up now must not see half of it. A lock that cannot be had is no reason to leave registers as
+        // they are.
+        let entrance = self.other_sessions.take().and_then(|other_sessions| other_sessions.enter_to_put_back().ok());
         let controls: Vec<(u16, Control)> = self
             .plan
             .sockets
@@ -299,7 +278,7 @@ impl<S: RegisterSpace> Session<S> {
             .collect();
         let leaving = Leaving { saved: &self.overwritten, controls: &controls, before: &self.before };
         leaving.put_back(&mut self.space)?;
-        let removed = remove(on_disk);
+        let removed = on_disk.remove();
         drop(entrance);
         Ok(removed?)
     }
@@ -325,7 +304,8 @@ pub fn samples_to_notice(plan: &Plan, guard: Guard) -> usize {
     Watch::new(plan, guard).samples_to_notice()
 }
 
-/// Reads that a session on this plan makes beside those of counters: before it freezes them for a sample, and in a check.
+/// Reads that a session on this plan makes beside those of counters: before it freezes them for a sample, and in a
+/// check.
 pub fn looks(plan: &Plan) -> (usize, usize) {
     (Gates::reads(plan), Watch::new(plan, Guard::All).len())
 }

@@ -5,20 +5,29 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use pericore_catalog::{Family, Role, Unit};
 
-use super::entrance::{Entrance, PATIENCE, PATIENCE_OF_PUTTING_BACK};
+use super::entrance::{Entrance, PATIENCE, PATIENCE_OF_PUTTING_BACK, make};
 use super::files;
 use super::hold::{Hold, hold};
+use super::journal::Saved;
+use super::meeting::{MeetingPlace, UserNote};
 use super::on_disk::{Journal, JournalError, JournalFile, io_error};
-use crate::discover::Topology;
+use crate::discover::{Topology, may_have};
 use crate::plan::Occupied;
+use crate::process;
+
+/// Between two looks whether a session of another user has ended.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Where the sessions on a machine keep their journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbourhood {
+pub struct OtherSessions {
     directory: PathBuf,
+    meeting: Option<MeetingPlace>,
     machine: String,
     boot: String,
 }
@@ -34,12 +43,40 @@ pub struct Neighbour {
     pub journal: Journal,
     /// False if it was killed.
     pub runs: bool,
+    /// The user that it is known of by a note alone, since its journal is in a folder of that user's.
+    pub user: Option<u32>,
 }
 
-impl Neighbourhood {
+impl OtherSessions {
     /// Sessions on `machine` in this `boot`, with their journals in a directory.
     pub fn new(directory: impl Into<PathBuf>, machine: impl Into<String>, boot: impl Into<String>) -> Self {
-        Self { directory: directory.into(), machine: machine.into(), boot: boot.into() }
+        Self { directory: directory.into(), meeting: None, machine: machine.into(), boot: boot.into() }
+    }
+
+    /// The same, with a place where the sessions of all users know of each other.
+    #[must_use]
+    pub fn meeting_at(self, place: MeetingPlace) -> Self {
+        Self { meeting: Some(place), ..self }
+    }
+
+    /// Where the sessions of all users know of each other.
+    pub const fn meeting_place(&self) -> Option<&MeetingPlace> {
+        self.meeting.as_ref()
+    }
+
+    /// Tells the sessions of other users of one that is about to begin.
+    pub(super) fn leave_note(&self, saved: &[Saved], journal: Option<&Path>) -> Result<Vec<PathBuf>, JournalError> {
+        let Some(place) = &self.meeting else { return Ok(Vec::new()) };
+        let note = Journal::of_this_process(self.boot.clone(), self.machine.clone(), saved.to_vec());
+        place.leave_note(&note, journal)
+    }
+
+    /// Tells them that the registers of one that was killed are put back.
+    ///
+    /// # Errors
+    /// [`JournalError::Meeting`] if this user may not.
+    pub fn remove_note(&self, journal: &Journal) -> Result<(), JournalError> {
+        self.meeting.as_ref().map_or(Ok(()), |place| place.remove_note(journal))
     }
 
     /// True if a journal at this path is among those that others look at.
@@ -58,6 +95,17 @@ impl Neighbourhood {
         self.directory.is_dir()
     }
 
+    /// Makes the directories, if they are not there: a process that is confined to them can do so no more.
+    ///
+    /// # Errors
+    /// [`JournalError::Directory`].
+    pub fn make_directories(&self) -> Result<(), JournalError> {
+        if let Some(place) = &self.meeting {
+            place.make();
+        }
+        make(&self.directory).map_err(|error| self.unusable(&error))
+    }
+
     /// Waits until no other session is being set up or put back, but not without limit.
     ///
     /// # Errors
@@ -67,17 +115,21 @@ impl Neighbourhood {
         self.enter_telling(|_| {})
     }
 
-    /// The same; `tell` hears once for whom it waits.
+    /// The same; `notify` hears once for whom it waits.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
-    pub fn enter_telling(&self, tell: impl FnMut(&str)) -> Result<Entrance, JournalError> {
-        Entrance::of(&self.directory, PATIENCE, tell)
+    pub fn enter_telling(&self, mut notify: impl FnMut(&str)) -> Result<Entrance, JournalError> {
+        let entrance = Entrance::of(&self.directory, PATIENCE, &mut notify)?;
+        let turn = self.meeting.as_ref().map(|place| place.enter(PATIENCE, &mut notify)).transpose()?;
+        Ok(entrance.among_all(turn.flatten()))
     }
 
     /// The same for putting back, which cannot wait for long.
-    pub(super) fn enter_to_put_back(&self) -> Result<Entrance, JournalError> {
-        Entrance::of(&self.directory, PATIENCE_OF_PUTTING_BACK, |_| {})
+    pub(crate) fn enter_to_put_back(&self) -> Result<Entrance, JournalError> {
+        let entrance = Entrance::of(&self.directory, PATIENCE_OF_PUTTING_BACK, |_| {})?;
+        let turn = self.meeting.as_ref().and_then(|place| place.enter(PATIENCE_OF_PUTTING_BACK, &mut |_| {}).ok());
+        Ok(entrance.among_all(turn.flatten()))
     }
 
     fn unusable(&self, error: &io::Error) -> JournalError {
@@ -97,34 +149,49 @@ impl Neighbourhood {
     /// # Errors
     /// [`JournalError`] if a journal cannot be read.
     pub fn look(&self) -> Result<Seen, JournalError> {
-        let entries = match fs::read_dir(&self.directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::default()),
-            Err(error) => return Err(self.unusable(&error)),
-        };
-        let mut seen = Seen::default();
-        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-            if path.extension().is_none_or(|extension| extension != "journal") {
+        let mut seen = self.look_into_own_folder()?;
+        let notes = self.meeting.as_ref().map_or_else(|| Ok(Vec::new()), MeetingPlace::notes)?;
+        for UserNote { user, path, journal } in notes {
+            let is_here = journal.machine == self.machine && journal.boot == self.boot;
+            let id = |journal: &Journal| (journal.pid, journal.started);
+            if !is_here || seen.sessions.iter().any(|known| id(&known.journal) == id(&journal)) {
                 continue;
             }
-            match self.session_of(&path) {
-                Ok(session) => seen.sessions.extend(session),
-                Err(error @ (JournalError::Unsafe { .. } | JournalError::None { .. })) => seen.left_aside.push(error),
-                Err(error) => return Err(error),
-            }
+            let runs = process::may_run(journal.pid, journal.started);
+            seen.add(&path, journal, runs, Some(user));
         }
         seen.sessions.sort_by(|a, b| (a.pid, &a.path).cmp(&(b.pid, &b.path)));
         Ok(seen)
     }
 
-    /// The session of a journal, if it is of this machine and boot.
-    fn session_of(&self, path: &Path) -> Result<Option<Neighbour>, JournalError> {
+    fn look_into_own_folder(&self) -> Result<Seen, JournalError> {
+        let mut seen = Seen::default();
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(seen),
+            Err(error) => return Err(self.unusable(&error)),
+        };
+        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+            if path.extension().is_none_or(|extension| extension != "journal") {
+                continue;
+            }
+            match self.session_of(&path) {
+                Ok(session) => session.into_iter().for_each(|(journal, runs)| seen.add(&path, journal, runs, None)),
+                Err(error @ (JournalError::Unsafe { .. } | JournalError::None { .. })) => seen.left_aside.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(seen)
+    }
+
+    /// The journal of a session, if it is of this machine and boot, and whether the session runs.
+    fn session_of(&self, path: &Path) -> Result<Option<(Journal, bool)>, JournalError> {
         // One that ends at this moment takes its file along.
         let Some(file) = files::open_journal(path)? else { return Ok(None) };
         let journal = Journal::of_file(&file, path)?;
         let runs = is_locked(&file, path)?;
         let is_here = journal.machine == self.machine && journal.boot == self.boot;
-        Ok(is_here.then(|| Neighbour { pid: journal.pid, path: path.to_owned(), journal, runs }))
+        Ok(is_here.then_some((journal, runs)))
     }
 }
 
@@ -135,6 +202,12 @@ pub struct Seen {
     pub sessions: Vec<Neighbour>,
     /// Why each other file is no journal, or none that can be trusted. Nobody but this user and root made them.
     pub left_aside: Vec<JournalError>,
+}
+
+impl Seen {
+    fn add(&mut self, path: &Path, journal: Journal, runs: bool, user: Option<u32>) {
+        self.sessions.push(Neighbour { pid: journal.pid, path: path.to_owned(), journal, runs, user });
+    }
 }
 
 /// True if somebody holds a journal: its session, as long as it runs.
@@ -149,6 +222,9 @@ impl Neighbour {
     /// # Errors
     /// [`JournalError::Io`].
     pub fn has_ended(&self) -> Result<bool, JournalError> {
+        if self.user.is_some() {
+            return Ok(!self.path.exists() || !process::may_run(self.pid, self.journal.started));
+        }
         files::open_journal(&self.path)?.map_or(Ok(true), |file| is_locked(&file, &self.path).map(|held| !held))
     }
 
@@ -157,6 +233,12 @@ impl Neighbour {
     /// # Errors
     /// [`JournalError::Io`], also if a signal came in between.
     pub fn wait(&self) -> Result<(), JournalError> {
+        while self.user.is_some() {
+            if self.has_ended()? {
+                return Ok(());
+            }
+            sleep(LOOK);
+        }
         let Some(file) = files::open_journal(&self.path)? else { return Ok(()) };
         hold(&file, Hold::Beside).map(|_| ()).map_err(|error| io_error("wait for", &self.path, &error))
     }
@@ -190,6 +272,6 @@ pub(super) fn instance_of(family: &Family, name: &str) -> Option<(&'static Unit,
     family.units.iter().find_map(|unit| {
         let rest = name.strip_prefix(unit.name)?;
         let number = if rest.is_empty() && unit.instances == 1 { 0 } else { rest.parse().ok()? };
-        (number < unit.instances).then_some((*unit, number))
+        may_have(unit, number).then_some((*unit, number))
     })
 }

@@ -114,6 +114,17 @@ pub enum JournalError {
         /// The system's message.
         message: String,
     },
+    /// The folder in which sessions of all users know of each other cannot be used.
+    #[error(
+        "cannot use {path}, where sessions of all users know of each other: {message}; correct its owner and mode, or \
+         remove it (root makes it anew)"
+    )]
+    Meeting {
+        /// Directory.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
     /// Others could have written it.
     #[error(
         "{path} is not used: {why}; what a journal says is written to registers, so it and its folder must belong to this user or root, and be writable by nobody else; name a file in a folder of your own with --journal, or take the right away (chmod go-w)"
@@ -213,7 +224,7 @@ impl Journal {
         let fail = |error: &io::Error| io_error("write", path, error);
         let folder = files::open_folder(path)?;
         let Some(name) = path.file_name() else { return Err(fail(&io::ErrorKind::IsADirectory.into())) };
-        part::write_new(&folder.descriptor, name, &self.to_text()).map_err(|error| match error.kind() {
+        part::write_new(&folder.descriptor, name, &self.to_text(), part::OWN).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if begins_as_journal(path) => {
                 JournalError::Exists { path: path.display().to_string() }
             }
@@ -228,6 +239,62 @@ impl Journal {
     /// [`JournalError`] if it cannot be removed.
     pub fn remove(path: &Path) -> Result<(), JournalError> {
         fs::remove_file(path).map_err(|error| io_error("remove", path, &error))
+    }
+}
+
+/// The journals of a session that runs, whose open files tell others that it does, and what lies where users meet.
+#[derive(Debug, Default)]
+pub(crate) struct HeldJournals(Vec<(PathBuf, Option<File>)>);
+
+impl HeldJournals {
+    /// Writes what is about to be overwritten to each of the files.
+    ///
+    /// # Errors
+    /// As [`Journal::write`]; none of the files is there then.
+    pub(crate) fn write(files: impl IntoIterator<Item = JournalFile>, saved: &[Saved]) -> Result<Self, JournalError> {
+        let mut held = Self::default();
+        for JournalFile { path, boot, machine } in files {
+            match Journal::of_this_process(boot, machine, saved.to_vec()).write(&path) {
+                Ok(file) => held.0.push((path, Some(file))),
+                Err(error) => {
+                    // The first failure counts: what is said of it is why nothing began.
+                    let _ = held.remove();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    /// The first of them.
+    pub(super) fn first(&self) -> Option<&Path> {
+        self.0.first().map(|(path, _)| path.as_path())
+    }
+
+    /// The same, with the note that tells other users; if there is an error instead, none of the files is there.
+    ///
+    /// # Errors
+    /// The one of the note.
+    pub(super) fn with_note(mut self, note: Result<Vec<PathBuf>, JournalError>) -> Result<Self, JournalError> {
+        match note {
+            Ok(files) => {
+                self.0.extend(files.into_iter().map(|path| (path, None)));
+                Ok(self)
+            }
+            Err(error) => {
+                let _ = self.remove();
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes them: everything is put back.
+    ///
+    /// # Errors
+    /// As [`Journal::remove`].
+    pub(crate) fn remove(self) -> Result<(), JournalError> {
+        // The note first: what it says is true as long as it is there.
+        self.0.iter().rev().try_for_each(|(path, _)| Journal::remove(path))
     }
 }
 

@@ -1,18 +1,40 @@
 //! What whoever starts a session decides.
 
-use super::{JournalFile, Neighbourhood};
+use super::OtherSessions;
+use super::journal::Saved;
+use super::on_disk::{HeldJournals, JournalError, JournalFile};
 
 /// How a session treats others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Use counters even if someone else has them running.
+    /// Use counters even if another tool is using them.
     pub take_over: bool,
     /// How closely controls are watched for changes by others.
     pub guard: Guard,
     /// Where to journal what will be overwritten; without it a killed session cannot be undone.
     pub journal: Option<JournalFile>,
     /// The sessions beside which this one is put back, one at a time.
-    pub neighbourhood: Option<Neighbourhood>,
+    pub other_sessions: Option<OtherSessions>,
+}
+
+impl Options {
+    /// Where journals are written: the session's own, and one for others where that is not among those that they look
+    /// at.
+    pub fn journals(&self) -> impl Iterator<Item = JournalFile> {
+        let is_seen = |known: &&OtherSessions| self.journal.as_ref().is_some_and(|journal| known.holds(&journal.path));
+        let for_others = self.other_sessions.as_ref().filter(|known| !is_seen(known)).map(|known| known.journal(0));
+        for_others.into_iter().chain(self.journal.clone())
+    }
+
+    /// Writes the journals, and tells the sessions of other users.
+    ///
+    /// # Errors
+    /// [`JournalError`]; none of the files is there then.
+    pub(crate) fn write_journals(&self, saved: &[Saved]) -> Result<HeldJournals, JournalError> {
+        let held = HeldJournals::write(self.journals(), saved)?;
+        let note = self.other_sessions.as_ref().map_or(Ok(Vec::new()), |known| known.leave_note(saved, held.first()));
+        held.with_note(note)
+    }
 }
 
 /// When all that counts depend on is looked at again: controls, filters, and what stops counters.

@@ -12,7 +12,7 @@ use super::hold::{Hold, hold};
 use crate::process;
 
 /// Only the owner reads and writes it: whoever may read a file may lock it.
-const MODE: Mode = Mode::from_raw_mode(0o600);
+pub(super) const OWN: Mode = Mode::from_raw_mode(0o600);
 
 const ENDING: &str = ".part";
 
@@ -20,17 +20,17 @@ const ENDING: &str = ".part";
 ///
 /// # Errors
 /// The system's; [`io::ErrorKind::AlreadyExists`] if there is a file of that name.
-pub(super) fn write_new(folder: &impl AsFd, name: &OsStr, text: &str) -> io::Result<File> {
+pub(super) fn write_new(folder: &impl AsFd, name: &OsStr, text: &str, mode: Mode) -> io::Result<File> {
     sweep(folder.as_fd());
     let own = process::id();
     let mut part = OsString::from(".");
     part.push(name);
     part.push(format!(".{own}-{}{ENDING}", process::start_time(own).unwrap_or(0)));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(openat(folder, &part, flags, MODE)?);
+    let mut file = File::from(openat(folder, &part, flags, OWN)?);
     let mut write = || -> io::Result<()> {
         // The umask may have taken even the owner's rights.
-        fchmod(&file, MODE)?;
+        fchmod(&file, mode)?;
         hold(&file, Hold::AloneOrNot)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;

@@ -3,7 +3,7 @@
 use pericore_registers::RegisterSpace;
 
 use super::SessionError;
-use super::neighbours::{Neighbour, Neighbourhood};
+use super::neighbours::{Neighbour, OtherSessions};
 use super::on_disk::JournalError;
 use super::survey::{check_free, survey, survey_sockets};
 use crate::discover::Topology;
@@ -52,13 +52,26 @@ pub enum Refusal {
         /// Its journal.
         path: String,
     },
+    /// The same of a session of another user, of which a note tells.
+    #[error(
+        "process {pid} of pericore, of user {user}, was killed while it was counting here; that user puts its \
+         registers back with `pericore restore` (a service: start it again), which also removes {path}"
+    )]
+    LeftByOther {
+        /// The process.
+        pid: u32,
+        /// The user.
+        user: u32,
+        /// The note.
+        path: String,
+    },
 }
 
 fn pids(neighbours: &[Neighbour]) -> String {
     neighbours.iter().map(|neighbour| neighbour.pid.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The plan for a selection beside everybody who counts on the machine. Only reads. With a neighbourhood, [`Neighbourhood::enter`] must be held from
+/// The plan for a selection beside everybody who counts on the machine. Only reads. With those of others, [`OtherSessions::enter`] must be held from
 /// before this until the session has started.
 ///
 /// # Errors
@@ -68,11 +81,15 @@ pub fn prepare(
     topology: &Topology,
     selection: Selection,
     manners: Manners,
-    neighbourhood: Option<&Neighbourhood>,
+    other_sessions: Option<&OtherSessions>,
 ) -> Result<Plan, Refusal> {
-    let neighbours = neighbourhood.map_or_else(|| Ok(Vec::new()), Neighbourhood::others)?;
+    let neighbours = other_sessions.map_or_else(|| Ok(Vec::new()), OtherSessions::others)?;
     if let Some(left) = neighbours.iter().find(|neighbour| !neighbour.runs) {
-        return Err(Refusal::Left { pid: left.pid, path: left.path.display().to_string() });
+        let (pid, path) = (left.pid, left.path.display().to_string());
+        return Err(match left.user {
+            None => Refusal::Left { pid, path },
+            Some(user) => Refusal::LeftByOther { pid, user, path },
+        });
     }
     // What the selection comes to with nobody else: what is wrong with it alone is no neighbour's fault.
     let alone = Plan::with_freeze(topology, selection, &Occupied::default(), manners.freeze)?;

@@ -31,6 +31,9 @@ pub struct Sample {
     pub sockets: BTreeMap<u16, Length>,
     /// True if the counters stood for an unknown part of it, so that the length is too long.
     pub stood_before_reading: bool,
+    /// Seconds for which counters were paused besides: to be read when it began, and to change rounds in it. What
+    /// happened then is in no count. Of the sockets the longest.
+    pub paused: f64,
     /// One count for each event in each instance that counts it.
     pub counts: Vec<Count>,
     /// True if all that it depends on was looked at after its counts were read: what was measured is confirmed then.
@@ -60,6 +63,12 @@ pub struct Count {
 }
 
 impl Sample {
+    /// The share of the time in which counters were paused.
+    pub fn share_paused(&self) -> f64 {
+        let whole = self.seconds + self.paused;
+        if whole > 0.0 { self.paused / whole } else { 0.0 }
+    }
+
     /// Marks what a later sample withdraws of this one; true if there is anything.
     pub fn withdraw(&mut self, withdrawn: &Withdrawn) -> bool {
         let mut any = false;
@@ -175,6 +184,10 @@ fn count(socket: u16, instance: &InstancePlan, state: &mut InstanceState, event:
         if let Some(doubt) = &readings.doubt {
             validity = validity.and(&Validity::suspect(doubt.clone()));
         }
+    }
+    let of_event = instance.counters.iter().filter(|counter| counter.events.contains(&event));
+    if let Some(doubt) = of_event.filter_map(|counter| counter.register.doubt).next() {
+        validity = validity.and(&Validity::suspect(doubt));
     }
     if !validity.grade().has_number() {
         return nothing(validity);

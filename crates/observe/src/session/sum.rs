@@ -25,6 +25,7 @@ impl Sample {
         }
         self.lengthen(other);
         self.stood_before_reading |= other.stood_before_reading;
+        self.paused += other.paused;
         self.is_checked = other.is_checked;
     }
 }
@@ -51,7 +52,7 @@ impl Count {
             return;
         }
         let is_of_turns = |concern: &&Concern| matches!(concern.grade(), Grade::Scaled | Grade::NotDefined);
-        let others = validity.concerns().iter().filter(|concern| !is_of_turns(concern));
+        let others = validity.reasons().iter().filter(|concern| !is_of_turns(concern));
         self.validity = others.fold(Validity::scaled(duty), |all, one| all.and(&one.clone().into()));
         self.count = Some(slices.scaled_up(whole));
         self.validity = std::mem::take(&mut self.validity).and(&at_end_of_range(self.count));
@@ -66,7 +67,7 @@ impl Count {
 
     /// True if nothing but a turn that did not come may keep it from having a number.
     fn lacks_only_turns(&self) -> bool {
-        let mut lacks = self.validity.concerns().iter().map(Concern::grade).filter(|grade| !grade.has_number());
+        let mut lacks = self.validity.reasons().iter().map(Concern::grade).filter(|grade| !grade.has_number());
         lacks.all(|grade| grade == Grade::NotDefined)
     }
 

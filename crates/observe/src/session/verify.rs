@@ -1,7 +1,7 @@
 //! What a journal says is checked against the catalogue before anything is written: only what a session of ours saves
 //! is put back.
 
-use pericore_catalog::{Family, FieldAccess, Register, Role, Unit};
+use pericore_catalog::{Family, Register, Unit};
 use pericore_registers::{AccessError, Address, RegisterSpace};
 
 use super::SessionError;
@@ -11,6 +11,7 @@ use super::neighbours::instance_of;
 use super::on_disk::{Journal, JournalError, Restored};
 use super::ours::{Ours, Overwriting};
 use crate::discover::{Cpu, Place, Presence, Topology, discover};
+use crate::permits::documented;
 use crate::plan::{Control, controls_of, resets};
 
 /// What a check of an entry came to.
@@ -180,12 +181,4 @@ fn is_at(entry: &Saved, place: Place) -> bool {
         (address, known) => address == known,
     };
     is_same && entry.width == place.width
-}
-
-/// The bits of a register that a document gives a meaning, whether for all events or for some.
-fn documented(unit: &Unit, register: &Register) -> u64 {
-    let sets = unit.field_sets.iter().filter(|_| register.role == Role::Control).flat_map(|set| set.fields);
-    let has_meaning = |access: FieldAccess| !matches!(access, FieldAccess::Reserved | FieldAccess::Ignored);
-    let fields = register.fields.iter().chain(sets).filter(|field| has_meaning(field.access));
-    fields.fold(0, |mask, field| mask | field.bits.mask())
 }

@@ -49,8 +49,9 @@ pub fn run(args: &DecodeArgs) -> Result<(), Failure> {
     let shift = u32::from(place.byte) * 8;
     // An access may begin in the middle of a register, as when a counter is read in two halves.
     let in_place = value.checked_shl(shift).filter(|shifted| shifted >> shift == value);
-    let in_place = in_place
-        .ok_or_else(|| Failure::usage(format!("{value:#x} does not fit behind byte {} of the register", place.byte)))?;
+    let in_place = in_place.ok_or_else(|| {
+        Failure::usage(format!("{value:#x} does not fit from byte {} of the register on", place.byte))
+    })?;
     let decoded =
         register(located.family, place.unit, place.register, place.member, in_place).map_err(Failure::usage)?;
     let filters = filters(&decoded, &args.filter)?;
@@ -68,7 +69,7 @@ pub fn run(args: &DecodeArgs) -> Result<(), Failure> {
 
 fn number(text: &str) -> Result<u64, Failure> {
     parse_number(text)
-        .ok_or_else(|| Failure::usage(format!("{text:?} is no number; write 0x1f, 31 or 0b11111, 64 bits at most")))
+        .ok_or_else(|| Failure::usage(format!("{text:?} is not a number; write 0x1f, 31 or 0b11111, at most 64 bits")))
 }
 
 /// The filter registers' contents that the user gives.

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use pericore_catalog::decode::{Counted, Decoded, FieldValue, FilterValue, Shape};
 use pericore_catalog::{FilterNeed, NamedValue, Register, Role};
+use pericore_text::{Paint, WIDTH, wrapped};
 use serde_json::{Value, json};
 
 use super::{Located, place_name, show_place};
 use crate::list::letters;
-use crate::terminal::{Paint, WIDTH, counter_list, wrapped};
+use crate::terminal::counter_list;
 
 /// A decoded value and what it would count.
 pub struct Report<'a> {
@@ -71,7 +72,7 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         let Some(counted) = &self.counted else {
-            let text = "Counts nothing that is known: no event of the unit has this code.";
+            let text = "Counts no known event: no event of the unit has this code.";
             return writeln!(out, "{}", paint.alarm(text));
         };
         if counted.overlaid.iter().any(|field| field.value != 0) {
@@ -110,7 +111,7 @@ impl<'a> Report<'a> {
             all.push(format!("Only in clocks with {unit}/{}: {}", condition.name, condition.description));
         }
         if counted.unnamed != 0 {
-            all.push(format!("Bits {:#x} select more, to which the catalogue has no name.", counted.unnamed));
+            all.push(format!("Bits {:#x} select more, for which the catalogue has no name.", counted.unnamed));
         }
         all.extend(counted.filters.iter().filter_map(filter_sentence));
         all.push(shape_sentence(self.decoded.shape()));

@@ -2,10 +2,10 @@
 
 use pericore_catalog::decode::register;
 use pericore_catalog::{Family, Register, families};
+use pericore_text::{Paint, WIDTH};
 
 use super::report::Report;
 use super::{locate, place_name};
-use crate::terminal::{Paint, WIDTH};
 
 fn all() -> Vec<&'static Family> {
     families().collect()

@@ -61,7 +61,7 @@ fn by_address(families: &[&'static Family], text: &str) -> Result<Vec<Located>, 
             // The same register of several instances, as in all memory windows: which one does not matter to the value.
             let same = |known: &&mut Located| {
                 let known = &known.place;
-                std::ptr::eq(known.register, place.register) && known.member == place.member && known.byte == place.byte
+                known.register.id == place.register.id && known.member == place.member && known.byte == place.byte
             };
             match all.iter_mut().find(same) {
                 Some(known) => known.place.instance = None,

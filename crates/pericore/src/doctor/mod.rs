@@ -1,26 +1,29 @@
 //! `pericore doctor`: what stands between the user and the counters, and what to do about it.
 
-mod finding;
-mod sessions;
-mod system;
-mod units;
+mod bundle;
+mod print;
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::kernel;
+use pericore_doctor::{Finding, sessions, system, units};
+use pericore_machine::chassis::Shape;
 use pericore_observe::discover::Cpu;
 use pericore_observe::linux::{Host, Processor};
+use pericore_recordings::RecordFile;
 use pericore_registers::RegisterSpace;
 
 use crate::failure::{Failure, NOTHING};
 use crate::machine::opened;
 use crate::measure::{VIRTUAL, stand_in};
+use crate::refused_file;
 use crate::restore;
 use crate::target;
 use crate::terminal::ColorArg;
-use finding::Finding;
+use bundle::CoreCount;
 
 /// The check that tells whether there is anything to count.
 const FAMILY: &str = "family";
@@ -34,6 +37,10 @@ pub struct DoctorArgs {
     /// Print JSON lines
     #[arg(long)]
     json: bool,
+    /// Write what the registers and discovery tables hold to a file that `--machine` begins with ("-" prints it).
+    /// Nothing is changed, and nothing personal is in it. A file that is there already becomes FILE.old
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    bundle: Option<PathBuf>,
     #[command(flatten)]
     color: ColorArg,
 }
@@ -43,26 +50,34 @@ pub struct DoctorArgs {
 /// # Errors
 /// A machine that does not exist, a system that does not tell its CPUs, or an output that cannot be written.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
-    let findings = match &args.machine {
-        Some(machine) => software(machine)?,
+    let (findings, bundle) = match &args.machine {
+        Some(machine) => {
+            let findings = software(machine)?;
+            let bundle = args.bundle.as_ref().map(|_| software_bundle(machine)).transpose()?;
+            (findings, bundle)
+        }
         None => {
             let host = target::host()?;
             let mut findings = this_machine(&host);
+            let bundle = args.bundle.as_ref().map(|_| host_bundle(&host, &findings)).transpose()?;
             if host.family().is_ok() {
-                findings.extend(sessions::examine(&restore::neighbourhood()));
+                findings.extend(sessions::examine(&restore::other_sessions()));
             }
-            findings
+            (findings, bundle)
         }
     };
+    if let (Some(file), Some(bundle)) = (&args.bundle, bundle) {
+        return write_bundle(file, &bundle);
+    }
     let mut text = Vec::new();
     if args.json {
         for finding in &findings {
-            finding.json(&mut text)?;
+            print::json(finding, &mut text)?;
         }
     } else {
         let paint = args.color.paint();
         for finding in &findings {
-            finding.print(&mut text, paint)?;
+            print::print(finding, &mut text, paint)?;
         }
         writeln!(text, "\n{}", verdict(&findings, args.machine.is_some()))?;
     }
@@ -79,8 +94,8 @@ fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
             "pericore stat cannot count on this machine.\n\
              On a software machine it can: pericore stat --machine e5-2600"
         }
-        (false, _) => "Everything that pericore stat needs is there.",
-        (true, true) => "This software machine has faults; what they cost is said above.",
+        (false, _) => "pericore stat has everything it needs.",
+        (true, true) => "This software machine has faults; see above for their effects.",
         (true, false) => {
             "pericore stat cannot count everything here until the problems are solved.\n\
              On a software machine it can: pericore stat --machine e5-2600"
@@ -120,12 +135,61 @@ fn this_machine(host: &Host) -> Vec<Finding> {
     findings
 }
 
+/// The bundle of this machine.
+fn host_bundle(host: &Host, findings: &[Finding]) -> Result<String, Failure> {
+    let family = host.family().map_err(Failure::failed)?;
+    if kernel::counts_alone(family) {
+        return Err(Failure::failed(format!(
+            "no register of {} is known, so a bundle of it would be empty; send what pericore doctor prints",
+            family.title
+        )));
+    }
+    let threads = host.threads_per_core();
+    let first = host.cpus.first().map(|cpu| cpu.package);
+    let cpus = host.cpus.iter().filter(|cpu| Some(cpu.package) == first).count();
+    let cores = u16::try_from(cpus).unwrap_or(u16::MAX).div_ceil(threads);
+    let about = pericore_doctor::about(host, findings);
+    bundle::capture(&mut host.space(), family, &host.cpus, CoreCount { cores, threads }, &about)
+}
+
+/// The bundle of a software machine, taken as that of any other.
+fn software_bundle(machine: &str) -> Result<String, Failure> {
+    let spec = opened::spec(machine)?;
+    let shape = spec.shape().map_err(Failure::usage)?;
+    let mut chassis = spec.chassis().map_err(Failure::usage)?;
+    let cores = CoreCount { cores: shape.cores, threads: shape.threads };
+    let about = [format!("pericore {}", env!("CARGO_PKG_VERSION")), format!("software machine {machine}")];
+    bundle::capture(&mut chassis, spec.family(), &cpus_of(&shape), cores, &about)
+}
+
+/// Writes the bundle, and says on the terminal what is in it.
+fn write_bundle(file: &Path, bundle: &str) -> Result<ExitCode, Failure> {
+    if file == Path::new("-") {
+        io::stdout().lock().write_all(bundle.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let whole = |mut out: RecordFile| out.write_all(bundle.as_bytes()).and_then(|()| out.put_in_place());
+    RecordFile::open(file).and_then(whole).map_err(|error| Failure::failed(refused_file::writing(file, &error)))?;
+    writeln!(
+        io::stdout().lock(),
+        "{} has registers, discovery tables and versions as text; read it before you send it.\n\
+         Boot it:  pericore doctor --machine {0}",
+        file.display()
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The logical CPUs of a software machine.
+fn cpus_of(shape: &Shape) -> Vec<Cpu> {
+    let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
+    (0..shape.cpus()).filter_map(package).collect()
+}
+
 /// A software machine, through the same eyes.
 fn software(machine: &str) -> Result<Vec<Finding>, Failure> {
     let spec = opened::spec(machine)?;
     let shape = spec.shape().map_err(Failure::usage)?;
-    let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
-    let cpus: Vec<Cpu> = (0..shape.cpus()).filter_map(package).collect();
+    let cpus = cpus_of(&shape);
     let mut chassis = spec.chassis().map_err(Failure::usage)?;
     let answers = Processor::read(|leaf| chassis.cpuid(0, leaf, 0));
     Ok(emulated(&mut chassis, &answers, &cpus))

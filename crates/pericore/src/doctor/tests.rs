@@ -8,8 +8,8 @@ use pericore_observe::linux::Root;
 use super::*;
 
 fn state<'a>(findings: &'a [Finding], check: &str) -> Vec<&'a str> {
-    let of_check = findings.iter().filter(|finding| finding.key().0 == check);
-    of_check.map(|finding| finding.key().1).collect()
+    let of_check = findings.iter().filter(|finding| finding.check() == check);
+    of_check.map(|finding| finding.state().name()).collect()
 }
 
 #[test]
@@ -27,11 +27,11 @@ fn whole_software_machines_have_no_problem() {
 fn a_bad_table_is_a_problem_with_a_remedy() {
     let findings = software("emerald-rapids:discovery=all-ones").unwrap();
     assert_eq!((state(&findings, "table"), state(&findings, "cha")), (vec!["problem"], vec!["ok"]));
-    let table = findings.iter().find(|finding| finding.key().0 == "table").unwrap();
+    let table = findings.iter().find(|finding| finding.check() == "table").unwrap();
     assert!(table.words().contains("all ones") && table.words().contains("firmware"), "{}", table.words());
     assert_eq!(state(&findings, "cxlcm"), ["problem"]);
     assert!(findings.iter().all(|finding| !finding.words().contains("pericore doctor")), "{findings:?}");
-    let blocks = findings.iter().find(|finding| finding.key().0 == "cxlcm").unwrap();
+    let blocks = findings.iter().find(|finding| finding.check() == "cxlcm").unwrap();
     assert!(
         blocks.words().ends_with("no usable record of it update the firmware, so that the table (above) lists them")
     );
@@ -43,10 +43,10 @@ fn units_that_cannot_be_looked_for_are_named() {
     let findings = software("e5-2600:hidden=ubox").unwrap();
     assert_eq!(state(&findings, "sockets"), ["problem", "note"]);
     assert_eq!((state(&findings, "cbo"), state(&findings, "pcu")), (vec!["ok"], vec!["ok"]));
-    let note = findings.iter().filter(|finding| finding.key().0 == "sockets").nth(1).unwrap();
+    let note = findings.iter().filter(|finding| finding.check() == "sockets").nth(1).unwrap();
     assert_eq!(note.words().trim_end(), "until then nothing counts in ubox, ha, imc, qpi, r2pcie, r3qpi");
     let findings = software("e5-2600:hidden=imc1,hidden=imc3").unwrap();
-    let channels = findings.iter().find(|finding| finding.key().0 == "imc").unwrap().words();
+    let channels = findings.iter().find(|finding| finding.check() == "imc").unwrap().words();
     assert!(
         channels.starts_with("2 of 4 answer; imc1 of socket 0: ") && channels.contains("; and 1 more"),
         "{channels}"
@@ -77,7 +77,7 @@ fn a_driver_that_refuses_writes_is_a_problem_where_there_are_msrs() {
         [&off, &on, &default, &elsewhere].map(|found| state(found, "writes")),
         [["problem"], ["ok"], ["note"], ["note"]]
     );
-    let words = |found: &[Finding]| found.iter().find(|finding| finding.key().0 == "writes").unwrap().words();
+    let words = |found: &[Finding]| found.iter().find(|finding| finding.check() == "writes").unwrap().words();
     assert!(words(&off).contains("allow_writes=on") && words(&default).contains("tainted"));
     assert_eq!(state(&off, "msr"), ["ok"], "CPU 2 has a file");
 }
@@ -115,7 +115,7 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     let states = ["kernel", "msr", "memory", "lockdown"].map(|check| state(&counted, check));
     assert_eq!(states, [["ok"], ["note"], ["note"], ["note"]]);
     assert_eq!(state(&here, "family"), ["problem"]);
-    let others: Vec<_> = here.iter().filter(|finding| finding.is_problem()).map(|finding| finding.key().0).collect();
+    let others: Vec<_> = here.iter().filter(|finding| finding.is_problem()).map(|finding| finding.check()).collect();
     assert_eq!(others, ["family"], "only one thing is wrong");
     assert!(here[0].words().contains("virtual") && here[1].words().contains("--machine"));
     assert!(verdict(&here, false).starts_with("pericore stat cannot count on this machine."));
@@ -123,16 +123,16 @@ fn a_machine_without_uncore_says_so_and_points_at_software() {
     assert_eq!((state(&guest, "virtual"), state(&there, "virtual").len()), (vec!["note"], 0));
     assert!(there.iter().all(|finding| !finding.words().contains("switch secure boot off")));
     for (check, word) in [("msr", "modprobe msr"), ("memory", "CAP_SYS_RAWIO"), ("lockdown", "--through kernel")] {
-        let finding = there.iter().find(|finding| finding.key().0 == check).unwrap();
+        let finding = there.iter().find(|finding| finding.check() == check).unwrap();
         assert!(finding.is_problem() && finding.words().contains(word), "{check}: {}", finding.words());
     }
     assert_eq!((state(&without, "pci"), state(&without, "memory")), (vec!["problem"], vec!["note"]));
-    let kernel = there.iter().find(|finding| finding.key().0 == "kernel").unwrap();
-    assert_eq!(kernel.key().1, "note");
+    let kernel = there.iter().find(|finding| finding.check() == "kernel").unwrap();
+    assert_eq!(kernel.state().name(), "note");
     for word in ["has 1 uncore,", "CAP_PERFMON", "perf_event_paranoid is 2"] {
         assert!(kernel.words().contains(word), "{}", kernel.words());
     }
-    let rights = there.iter().find(|finding| finding.key().0 == "rights").unwrap();
+    let rights = there.iter().find(|finding| finding.check() == "rights").unwrap();
     assert!(rights.words().contains("has CAP_SYS_RAWIO, and lacks CAP_SYS_ADMIN"), "{}", rights.words());
 }
 

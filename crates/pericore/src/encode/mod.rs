@@ -9,13 +9,14 @@ use pericore_catalog::{Family, Field, Register, Role, Unit};
 use pericore_observe::selection::{
     EventSource, FilterSetting, Problem, Programming, SelectedEvent, Selection, SelectionError,
 };
+use pericore_text::Paint;
 use serde_json::json;
 
 use crate::decode::{place_name, show_place};
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
 use crate::target;
-use crate::terminal::{ColorArg, Paint, counter_list};
+use crate::terminal::{ColorArg, counter_list};
 
 /// Arguments of `pericore encode`.
 #[derive(Debug, Args)]
@@ -130,7 +131,7 @@ fn register_named(families: &[&'static Family], text: &str) -> Result<(&'static 
 
 fn setting(text: &str) -> Result<(&str, &str), Failure> {
     text.split_once('=')
-        .ok_or_else(|| Failure::usage(format!("{text:?} is no setting; write FIELD=VALUE, such as en=1")))
+        .ok_or_else(|| Failure::usage(format!("{text:?} is not a setting; write FIELD=VALUE, such as en=1")))
 }
 
 /// The fields that events lay over a control register, of the set that has one of the keys.
@@ -211,7 +212,7 @@ fn enable_bit(unit: &Unit) -> u64 {
 fn filter_values(programming: &Programming) -> Vec<(&'static Register, u64, Vec<&FilterSetting>)> {
     let mut values: Vec<(&'static Register, u64, Vec<&FilterSetting>)> = Vec::new();
     for setting in &programming.filters {
-        let at = values.iter().position(|(register, ..)| std::ptr::eq(*register, setting.register));
+        let at = values.iter().position(|(register, ..)| register.id == setting.register.id);
         let at = at.unwrap_or_else(|| {
             values.push((setting.register, setting.register.reset, Vec::new()));
             values.len() - 1

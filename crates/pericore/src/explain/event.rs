@@ -56,9 +56,9 @@ pub fn event_sheet(
             (false, _) if !MachineSpec::of(family).has_model() => {
                 format!("no: there is no software {} yet", family.name)
             }
-            (false, _) => "no: it counts nothing on the emulated machine".to_owned(),
-            (true, None) => "yes, model only: no published measurement of silicon bears on it".to_owned(),
-            (true, Some(what)) => format!("yes, and held against a published measurement: {what}"),
+            (false, _) => "no: the software machine does not count it".to_owned(),
+            (true, None) => "yes, by the model only: no published silicon measurement covers it".to_owned(),
+            (true, Some(what)) => format!("yes, and compared with a published measurement: {what}"),
         },
     );
     let source = subevent
@@ -87,7 +87,7 @@ fn usage(unit: &Unit, event: &Event) -> String {
                 "A count of things that happen: divide by the seconds for a rate. {occupancy} divided by it is the mean time, in \
                  clocks, that one takes."
             ),
-            None => "A count of things that happen: divide by the seconds for a rate, or by another count for a share.".to_owned(),
+            None => "A count of occurrences: divide by seconds for a rate, or by another count for a share.".to_owned(),
         },
         Measure::Occupancy => {
             let arrivals = of_signal(Measure::Arrivals);

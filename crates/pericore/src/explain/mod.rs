@@ -28,7 +28,7 @@ pub struct ExplainArgs {
     /// Print JSON lines
     #[arg(long)]
     json: bool,
-    /// Say what keeps these events, in the syntax of `stat -e`, from being counted at the same time
+    /// Show what prevents these events, in the syntax of `stat -e`, from being counted together
     #[arg(long)]
     why_not: bool,
     #[command(flatten)]
@@ -132,7 +132,7 @@ fn unknown(families: &[&'static Family], name: &str) -> Failure {
         near = "; `pericore list WORD` searches descriptions too".to_owned();
     }
     let place = if let [family] = families { family.name } else { "the catalogue" };
-    Failure::usage(format!("{place} has nothing called {name:?}{near}"))
+    Failure::usage(format!("{place} has no {name:?}{near}"))
 }
 
 fn ambiguous(found: &[&Found], name: &str, with_family: bool) -> Failure {
@@ -183,7 +183,7 @@ fn judgements(sheet: &mut Sheet, family: &Family, unit: &str, subjects: &[&str])
     for subject in subjects {
         deviations.extend(deviations_about(family, unit, subject));
         for choice in choices_about(family, unit, subject) {
-            if !choices.iter().any(|known| std::ptr::eq(*known, choice)) {
+            if !choices.contains(&choice) {
                 choices.push(choice);
             }
         }

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
+use pericore_text::{Paint, WIDTH, wrapped};
 use serde_json::{Map, Value};
-
-use crate::terminal::{Paint, WIDTH, wrapped};
 
 /// Columns that labels take.
 const LABELS: usize = 12;

@@ -2,9 +2,9 @@
 
 use pericore_catalog::search::{FieldHome, Found, Topic, resolve};
 use pericore_catalog::{Family, families};
+use pericore_text::{Paint, WIDTH};
 
 use super::{sheet_of, the_one};
-use crate::terminal::{Paint, WIDTH};
 
 /// All that the catalogue has.
 fn everything() -> Vec<Found> {
@@ -123,7 +123,7 @@ fn names_are_found_in_every_spelling() {
 #[test]
 fn unknown_names_suggest_and_ambiguous_ones_list() {
     let error = |text: &str| the_one(&[e5_2600()], text).unwrap_err().to_string();
-    assert_eq!(error("LLC_LOKUP"), "e5-2600 has nothing called \"LLC_LOKUP\"; did you mean LLC_LOOKUP?");
+    assert_eq!(error("LLC_LOKUP"), "e5-2600 has no \"LLC_LOKUP\"; did you mean LLC_LOOKUP?");
     assert!(error("cas_cuont_read").contains("did you mean cas_count_read"));
     assert!(error("qqqqqqqq").contains("pericore list WORD"), "{}", error("qqqqqqqq"));
     let ambiguous = error("umask");

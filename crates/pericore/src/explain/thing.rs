@@ -98,7 +98,7 @@ pub fn register_sheet(
     };
     sheet.table_note("Fields", meaningful.clone().map(row).collect());
     sheet.json("fields", meaningful.map(field_json).collect::<Vec<_>>());
-    sheet.list("Caveats", "caveats", register.caveats.iter().copied());
+    sheet.list("Caveats", "caveats", register.caveats.iter().copied().chain(register.doubt));
     sheet.text("Source", "source", register.source);
     judgements(&mut sheet, family, unit.name, &[register.name]);
     match register.role {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use pericore_catalog::{Family, Unit};
 use pericore_observe::plan::{Conflict, Rounds, rounds_of, why_not};
 use pericore_observe::selection::{Problem, Selection};
+use pericore_text::{WIDTH, wrapped};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::terminal::{WIDTH, wrapped};
 
 /// Prints the answer for events in the event syntax, unit by unit.
 ///

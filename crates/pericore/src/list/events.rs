@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use pericore_catalog::kernel::IntelNames;
 use pericore_catalog::search::Query;
 use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
+use pericore_text::Paint;
 use serde::Serialize;
 
 use super::{Request, counters, heading, line, paragraph};
-use crate::terminal::{Paint, counter_list};
+use crate::terminal::counter_list;
 
 /// A line of the contract: one event, or one subevent.
 #[derive(Serialize)]
@@ -81,7 +82,7 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
         }
     }
     if marked {
-        writeln!(out, "\n- in front: the emulated machine counts nothing for it")?;
+        writeln!(out, "\n- in front: the software machine does not count it")?;
     }
     Ok(rows)
 }
@@ -91,9 +92,9 @@ fn model_only(family: &Family, unit: &Unit) -> String {
     let checked = |event: &&Event| pericore_machine::checked(family.name, unit.name, event.name, None).is_some();
     let names: Vec<&str> = unit.events.iter().filter(checked).map(|event| event.name).collect();
     if names.is_empty() {
-        "On the emulated machine: model only, not checked against silicon.".to_owned()
+        "On the software machine: by the model only, not compared with silicon.".to_owned()
     } else {
-        format!("On the emulated machine: model only, not checked against silicon, but for {}.", names.join(", "))
+        format!("On the software machine: by the model only, not compared with silicon, except {}.", names.join(", "))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use pericore_catalog::Family;
+use pericore_text::{Paint, WIDTH, wrapped};
 
 use super::topics;
 use crate::failure::Failure;
-use crate::terminal::{Paint, WIDTH, wrapped};
 
 /// Columns of a unit's or topic's name.
 const NAME: usize = 12;
@@ -31,7 +31,7 @@ pub fn print(out: &mut impl Write, families: &[&'static Family], paint: Paint) -
         line(out, &topic.word, &topic.title)?;
     }
     let ways = [
-        ("pericore list latency", "what is about a topic, or has a word"),
+        ("pericore list latency", "rows about a topic, or with a word"),
         ("pericore list --unit imc", "all events of a unit"),
         ("pericore list --metrics", "all metrics; --registers: all registers"),
         ("pericore list '*'", "all events"),

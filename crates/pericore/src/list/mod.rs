@@ -17,11 +17,12 @@ use std::process::ExitCode;
 use clap::Args;
 use pericore_catalog::Family;
 use pericore_catalog::search::Query;
+use pericore_text::Paint;
 
 use crate::event_files::EventFilesArg;
 use crate::failure::{Failure, NOTHING};
 use crate::target;
-use crate::terminal::{ColorArg, Paint};
+use crate::terminal::ColorArg;
 
 /// Arguments of `pericore list`.
 #[derive(Debug, Args)]
@@ -150,10 +151,10 @@ fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> 
     if text.is_empty() {
         return Ok(());
     }
-    let room = crate::terminal::WIDTH - indent;
+    let room = pericore_text::WIDTH - indent;
     // Padding by a format goes character by character.
     let indent = " ".repeat(indent);
-    for text in crate::terminal::wrapped(text, room) {
+    for text in pericore_text::wrapped(text, room) {
         writeln!(out, "{indent}{text}")?;
     }
     Ok(())

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use pericore_catalog::search::{hint, known_names};
 use pericore_catalog::{Event, Family, Subevent, Unit};
+use pericore_text::{WIDTH, wrapped};
 
 use super::Request;
 use crate::notice;
-use crate::terminal::{WIDTH, wrapped};
 
 /// Rows that are shown at most.
 const SHOWN: usize = 12;

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use pericore_catalog::search::Query;
 use pericore_catalog::{Family, Unit};
+use pericore_text::{Paint, WIDTH, wrapped};
 
 use super::terms::Terms;
 use crate::failure::Failure;
-use crate::terminal::{Paint, WIDTH, wrapped};
 
 /// Rows that are shown at most.
 const SHOWN: usize = 20;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use pericore_catalog::{Family, FieldAccess, Location, Register, Unit};
+use pericore_text::{Paint, WIDTH, wrapped};
 use serde::Serialize;
 
 use super::{Request, heading, line, paragraph};
-use crate::terminal::{Paint, WIDTH, wrapped};
 
 /// A line of the contract: one register of one instance.
 #[derive(Serialize)]

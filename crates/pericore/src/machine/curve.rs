@@ -78,7 +78,7 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
     table(&mut out, &points)?;
     writeln!(out)?;
     let places: Vec<(f64, f64)> = points.iter().map(|point| (point.bandwidth / 1e9, point.latency)).collect();
-    let width = terminal::width_of(io::stdout()).unwrap_or(terminal::WIDTH).min(terminal::WIDTH);
+    let width = terminal::width_of(io::stdout()).unwrap_or(pericore_text::WIDTH).min(pericore_text::WIDTH);
     for row in plot::rows(&places, ("GB/s", "ns"), width) {
         writeln!(out, "{row}")?;
     }

@@ -96,7 +96,7 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
     let part = subevent.and_then(|name| part_of(row.event(event)?, name));
     if let (Some(sum), Some(part)) = (subevent, part) {
         notice::warn(format!(
-            "--inject {unit}/{event}.{sum}: it adds up several, and what happens is one of these: {part} goes in, and {event}.{part} counts it, too"
+            "--inject {unit}/{event}.{sum}: it sums several subevents; {part} is emitted, so {event}.{part} counts it, too"
         ));
     }
     let subevent = part.or(subevent);

@@ -27,7 +27,7 @@ pub struct MachineArgs {
 
 #[derive(Debug, Subcommand)]
 enum MachineCommand {
-    /// Show a machine: sockets, buses, blocks, and registers that are not as after reset
+    /// Show a machine: sockets, buses, blocks, and registers that differ from their reset values
     Show {
         #[command(flatten)]
         target: Target,

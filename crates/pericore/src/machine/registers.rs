@@ -57,7 +57,11 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
         }
     }
     let silent = if silent == 0 { String::new() } else { format!(", {silent} do not answer") };
-    writeln!(out, "{} registers, {changed} not as after reset{silent}", places.len())?;
+    let state = match changed {
+        0 => "all at their reset values".to_owned(),
+        _ => format!("{changed} not at their reset values"),
+    };
+    writeln!(out, "{} registers, {state}{silent}", places.len())?;
     Ok(out.flush()?)
 }
 
@@ -90,7 +94,7 @@ pub fn poke(machine: &mut Chassis, writes: &[String]) -> Result<(), Failure> {
     for write in writes {
         let wrong = || {
             Failure::usage(format!(
-                "{write:?} is no write; give NAME=VALUE or ADDRESS=VALUE, for example cbo0/ctl0=0x400137"
+                "{write:?} is not an assignment; give NAME=VALUE or ADDRESS=VALUE, for example cbo0/ctl0=0x400137"
             ))
         };
         let (name, value) = write.split_once('=').ok_or_else(wrong)?;

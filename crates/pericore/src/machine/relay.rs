@@ -11,6 +11,7 @@ use std::thread;
 
 use pericore_observe::linux::privileges::{self, Needs};
 
+use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::measure::{Ender, HoldsRegisters, Interrupt};
 use crate::signals;
@@ -68,6 +69,7 @@ pub fn listen(address: &str, ender: &Ender) -> Result<(), Failure> {
         // It reads a byte, and nothing else. Without success the machine, which is software, is all that it could
         // reach.
         let _ = privileges::keep_only(Needs::default());
+        confine(ThreadPart::Serving, &[]);
         let _ = keeper.read(&mut [0]);
         ender.end();
     };

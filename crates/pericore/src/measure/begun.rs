@@ -6,12 +6,14 @@ use pericore_machine::{Machine, MachineSpec, WarmUp};
 use super::WaitLine;
 use crate::failure::Failure;
 
-/// A machine about to do what is measured of a scenario, and its warm-up if it had one.
+/// A machine about to do what is measured of a scenario, with its truth if that is wanted, and its warm-up if it had
+/// one.
 ///
 /// # Errors
 /// A machine that cannot be.
-pub fn begin(spec: &MachineSpec, scenario: &Scenario) -> Result<(Machine, Option<WarmUp>), Failure> {
-    let mut machine = Machine::for_scenario(spec, scenario).map_err(Failure::usage)?;
+pub fn begin(spec: &MachineSpec, scenario: &Scenario, truth: bool) -> Result<(Machine, Option<WarmUp>), Failure> {
+    let machine = Machine::for_scenario(spec, scenario).map_err(Failure::usage)?;
+    let mut machine = if truth { machine } else { machine.without_truth() };
     let line = WaitLine::new("warming up…");
     let warm_up = machine.warm_up(scenario);
     drop(line);

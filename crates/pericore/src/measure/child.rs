@@ -90,12 +90,12 @@ impl Measured {
     /// How it ended, if need be after it was asked to.
     fn status(&mut self) -> Result<ExitStatus, Failure> {
         if self.has_ended()? || self.ends_in_time()? {
-            return self.status.ok_or_else(|| Failure::failed("the program has ended without a status"));
+            return self.status.ok_or_else(|| Failure::failed("the program ended without a status"));
         }
         let (process, seconds) = (self.child.id(), self.patience.as_secs());
         notice::warn(format!("the program, process {process}, has not ended {seconds} s after SIGTERM and is killed"));
         self.child.kill().map_err(|error| {
-            Failure::failed(format!("process {process} cannot be killed: {error}; it still runs, end it by hand"))
+            Failure::failed(format!("process {process} cannot be killed: {error}; it is still running, end it by hand"))
         })?;
         let status = self.child.wait().map_err(lost)?;
         self.status = Some(status);

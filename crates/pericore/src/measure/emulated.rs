@@ -14,6 +14,8 @@ use pericore_observe::discover::Cpu;
 use pericore_observe::plan::Plan;
 use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
 use pericore_observe::session::{Guard, JournalFile, Moment, Options, Session};
+use pericore_report::figures;
+use pericore_text::on_one_line;
 
 use super::begun;
 use super::interrupt::Interrupt;
@@ -23,11 +25,9 @@ use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say
 use crate::failure::Failure;
 use crate::input;
 use crate::machine::opened;
-use crate::printable::on_one_line;
 use crate::program::Program;
 use crate::refused_file;
 use crate::restore;
-use crate::results::table;
 
 /// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the
 /// sample has taken so far. What is measured ends at the first look after the end of the workload, so rates are too
@@ -103,9 +103,10 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         let (machine, warm_up) = match &program {
             Some(program) => {
                 let machine = Machine::for_program(&spec, program.source(), program.settings());
-                (machine.map_err(Failure::usage)?, None)
+                let machine = machine.map_err(Failure::usage)?;
+                (if task.course.truth { machine } else { machine.without_truth() }, None)
             }
-            None => begun::begin(&spec, &reseeded(&scenario, run))?,
+            None => begun::begin(&spec, &reseeded(&scenario, run), task.course.truth)?,
         };
         let begun = machine.now();
         let machine = SharedMachine::new(machine);
@@ -136,6 +137,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
                 cost: plan.cost(),
                 kernel: None,
                 ways: &[],
+                stacks: None,
                 ender: ender.clone(),
             })?;
         }
@@ -289,7 +291,7 @@ impl Measurement<'_> {
             }
             None => None,
         };
-        let options = Options { take_over: args.take_over, guard, journal, neighbourhood: None };
+        let options = Options { take_over: args.take_over, guard, journal, other_sessions: None };
         let mut session = Session::start(self.machine.clone(), plan, options, |space| moment(space, self.begun))
             .map_err(Failure::failed)?;
         let progress = RefCell::new(ProgressLine::new());
@@ -310,14 +312,16 @@ impl Measurement<'_> {
             session.stop()?;
             return self.remark();
         }
-        let mut before = self.machine.borrow().snapshot();
+        let snapshot = || course.truth.then(|| self.machine.borrow().snapshot());
+        let mut before = snapshot();
         // Adds the model's own figures, and doubts what the model says nothing of.
         let sink = |taken: run::Taken<'_>| {
             progress.borrow_mut().clear();
-            let after = self.machine.borrow().snapshot();
+            let after = snapshot();
             let sample = &*self.silent.doubt(taken.sample);
             let selection = &taken.plan.selection;
-            let truth = course.truth.then(|| truth::sample(selection, sample, &Window::between(&before, &after)));
+            let between = before.as_ref().zip(after.as_ref()).map(|(before, after)| Window::between(before, after));
+            let truth = between.map(|window| truth::sample(selection, sample, &window));
             before = after;
             let cut = self.interrupt.signal().is_some() || self.ender.is_requested();
             self.receiver.take(Taken { plan: taken.plan, sample, truth: truth.as_ref(), end: taken.end, cut })
@@ -344,7 +348,7 @@ impl Measurement<'_> {
             (Some(said), Some(counts)) => said.print(&mut words, &counts),
             _ => writeln!(words, " accesses: {} of {}", progress.done, progress.total),
         };
-        let time = table::seconds(seconds);
+        let time = figures::seconds(seconds);
         let _ = writeln!(words, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long");
         drop(machine);
         self.receiver.remark(&words)?;

@@ -19,7 +19,7 @@ const ONE_REQUEST: u64 = 1_000_000_000;
 const TIME_TO_PUT_BACK: u64 = 10_000_000_000;
 
 /// What a second signal after that says.
-const LEFT_BEHIND: &[u8] = b"\npericore: ended before the registers were put back; `pericore restore` does it\n";
+const LEFT_BEHIND: &[u8] = b"\npericore: ended before the registers were restored; run `pericore restore`\n";
 
 /// True while a session of this process has overwritten registers.
 static HOLDS_REGISTERS: AtomicBool = AtomicBool::new(false);

@@ -25,6 +25,7 @@ use pericore_observe::kernel::KernelPlan;
 use pericore_observe::plan::{Cost, Plan};
 use pericore_observe::run::Schedule;
 use pericore_observe::session::Sample;
+use pericore_report::stacks::UnitStacks;
 
 use crate::failure::Failure;
 use crate::machine::opened;
@@ -33,7 +34,7 @@ use crate::notice;
 use crate::program::ProgramArgs;
 pub use ender::Ender;
 pub use interrupt::{HoldsRegisters, Interrupt};
-pub use local::{STANDS_IN, VIRTUAL, stand_in};
+pub use local::{STANDS_IN, VIRTUAL, register_process, stand_in};
 pub use planned::Planned;
 pub use progress::WaitLine;
 pub use through::ThroughArg;
@@ -61,7 +62,7 @@ pub struct MeasureArgs {
     pub cold: bool,
     #[command(flatten)]
     pub wanted: SelectionArgs,
-    /// Count everywhere; the uncore knows no programs, so this is always so
+    /// Always on: uncore counters are system-wide
     #[arg(short = 'a', long)]
     all_cpus: bool,
     /// End after so many milliseconds (virtual ones on a software machine)
@@ -79,7 +80,7 @@ pub struct MeasureArgs {
     /// a kind of unit, else registers
     #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_default_value = true)]
     pub through: ThroughArg,
-    /// Read all controls in use again with each sample, to notice changes by others at once
+    /// Re-read all controls in use with each sample, to notice changes by other tools at once
     #[arg(long)]
     guard: bool,
     /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run.
@@ -87,7 +88,7 @@ pub struct MeasureArgs {
     /// with us
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Use counters even if someone else has them running
+    /// Use counters even if another tool is using them
     #[arg(long)]
     take_over: bool,
     /// Never stop counters for reading: they are read one after the other while they run, and a second such run can
@@ -97,7 +98,7 @@ pub struct MeasureArgs {
     /// Under sudo, run the program as root; otherwise it runs as the user who called sudo
     #[arg(long, conflicts_with = "machine")]
     as_root: bool,
-    /// If another run of pericore is in the way, begin when it has ended
+    /// If another pericore run is in the way, wait until it ends
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -143,6 +144,8 @@ pub struct Subject<'a> {
     pub kernel: Option<&'a KernelPlan>,
     /// In which way units are counted, and why: a line each. Nothing on a software machine.
     pub ways: &'a [String],
+    /// The I/O stacks of a unit that has metrics, with the PCI devices behind them, on a real machine.
+    pub stacks: Option<&'a UnitStacks>,
     /// Ends the measurement.
     pub ender: Ender,
 }
@@ -203,10 +206,10 @@ pub trait Receiver {
     /// As [`Receiver::take`].
     fn finish(&mut self) -> Result<(), Failure>;
 
-    /// A folder in which it makes or removes a file after the measurement has begun. On this machine the right to do so
-    /// is kept for no other.
-    fn clears_up_in(&self) -> Option<PathBuf> {
-        None
+    /// The folders in which it makes or removes files after the measurement has begun. On this machine the right to do
+    /// so is kept for no others.
+    fn writes_in(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// True if a sample without a number would be missed later, as where counts are added up. Then samples in real time

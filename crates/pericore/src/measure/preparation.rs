@@ -4,7 +4,7 @@ use pericore_observe::discover::{Cpu, DiscoverError, Socket, Topology, discover}
 use pericore_observe::plan::{Freeze, Plan, Trigger, freezes_sockets};
 use pericore_observe::run::Schedule;
 use pericore_observe::selection::Selection;
-use pericore_observe::session::{Entrance, Manners, Neighbour, Neighbourhood, Refusal, prepare};
+use pericore_observe::session::{Entrance, Manners, Neighbour, OtherSessions, Refusal, prepare};
 use pericore_registers::{AccessError, RegisterSpace};
 
 use super::Task;
@@ -114,17 +114,20 @@ pub fn plan_among(
     space: &mut impl RegisterSpace,
     cpus: &[Cpu],
     selection: &Selection,
-    neighbourhood: &Neighbourhood,
+    other_sessions: &OtherSessions,
     mut outwait: impl FnMut(&Neighbour) -> Result<bool, Failure>,
 ) -> Result<Option<(Plan, Entrance)>, Failure> {
     let topology = topology(task, space, cpus, selection)?;
     loop {
         let waiting = |holder: &str| notice::warn(format!("waiting for {holder} to set up or put back"));
-        let entrance = neighbourhood.enter_telling(waiting).map_err(Failure::failed)?;
+        let entrance = other_sessions.enter_telling(waiting).map_err(Failure::failed)?;
         // What is no journal keeps nobody from counting.
-        neighbourhood.look().map_err(Failure::failed)?.left_aside.iter().for_each(notice::warn);
-        match prepare(space, &topology, selection.clone(), manners(task), Some(neighbourhood)) {
-            Ok(plan) => return Ok(Some((sampled(task, &topology, plan)?, entrance))),
+        other_sessions.look().map_err(Failure::failed)?.left_aside.iter().for_each(notice::warn);
+        match prepare(space, &topology, selection.clone(), manners(task), Some(other_sessions)) {
+            Ok(plan) => {
+                unknown_to_others(other_sessions, &entrance).iter().for_each(notice::warn);
+                return Ok(Some((sampled(task, &topology, plan)?, entrance)));
+            }
             Err(Refusal::Busy { neighbours, .. }) if task.args.wait => {
                 drop(entrance);
                 for neighbour in neighbours {
@@ -137,6 +140,18 @@ pub fn plan_among(
             Err(refusal) => return Err(failure(refusal)),
         }
     }
+}
+
+/// What keeps sessions of other users from knowing of this one: they meet where this user cannot write.
+fn unknown_to_others(other_sessions: &OtherSessions, entrance: &Entrance) -> Option<String> {
+    let place = other_sessions.meeting_place().filter(|_| !entrance.is_among_all())?.path();
+    place.exists().then(|| {
+        format!(
+            "sessions of other users do not know of this one, since it cannot write to {}: give the folder to this \
+             user (chown, or RuntimeDirectory=pericore in a unit)",
+            place.display()
+        )
+    })
 }
 
 const fn manners(task: Task<'_>) -> Manners {
@@ -167,7 +182,7 @@ pub fn warn_of_turns(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
 pub fn warn_of_wraps(task: Task<'_>, schedule: &Schedule, plan: &Plan) {
     if let (Some(safe), Some(interval)) = (schedule.risks_wraps(plan), task.course.interval) {
         notice::warn(format!(
-            "-I {interval}: a counter may wrap twice within {safe:.0} s: such counts will not be shown; choose a shorter interval"
+            "-I {interval}: a counter may wrap twice within {safe:.0} s, and such counts are not shown; choose a shorter interval"
         ));
     }
 }

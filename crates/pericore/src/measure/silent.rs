@@ -8,7 +8,7 @@ use pericore_observe::selection::{EventSource, SelectedEvent, Selection};
 use pericore_observe::session::{Count, Sample};
 
 /// What is said of such a count.
-const REASON: &str = "not modelled: this software machine counts nothing for it";
+const REASON: &str = "not modelled: this software machine does not count it";
 
 /// Which of the selected events are such: none, unless the machine's model was asked.
 #[derive(Debug, Default)]

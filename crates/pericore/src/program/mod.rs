@@ -88,7 +88,7 @@ impl Program {
             }
             (None, true) if args.core.is_some() || args.numa.is_some() => {
                 let option = if args.core.is_some() { "--core" } else { "--numa" };
-                return Err(Failure::usage(format!("{option} is about a program: name one after --, or a --trace")));
+                return Err(Failure::usage(format!("{option} needs a program: name one after --, or use --trace")));
             }
             (None, true) => return Ok(None),
         };

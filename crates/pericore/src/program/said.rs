@@ -6,10 +6,10 @@ use std::process::{ExitCode, ExitStatus};
 
 use pericore_machine::uncore::ProgramCounts;
 use pericore_machine::workload::ProgramKind;
+use pericore_report::figures::thousands;
 use pericore_tracer::Summary;
 
 use crate::notice;
-use crate::results::table::thousands;
 
 /// What shells add to a signal's number.
 const KILLED: i32 = 128;
@@ -60,7 +60,8 @@ impl Said {
         if counts.of(ProgramKind::NonTemporal) > 0 {
             writeln!(out, "   {} lines of non-temporal stores", of(ProgramKind::NonTemporal))?;
         }
-        writeln!(out, " not seen: what the kernel reads and writes for the program")?;
+        writeln!(out, " not seen: the kernel's own accesses for the program")?;
+        writeln!(out, " time while a thread sleeps is not modelled: only instructions take time")?;
         for note in self.summary.iter().flat_map(|summary| &summary.notes) {
             writeln!(out, " not seen: {note}")?;
         }
@@ -76,7 +77,7 @@ impl Said {
             notice::warn(format!("the program died under emulation: {cause}"));
         }
         if self.trace_cut_short {
-            notice::warn("the trace was cut short with the program: it cannot be replayed");
+            notice::warn("the trace is incomplete because the program was cut short; it cannot be replayed");
         }
     }
 }

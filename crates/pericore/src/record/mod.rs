@@ -1,21 +1,18 @@
 //! `pericore record`: samples into a file, for `pericore report`.
 
-mod file;
 mod parts;
 mod recorder;
-mod sink;
-mod time;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use pericore_recordings::RecordingForm;
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
 use parts::PartArgs;
 use recorder::Recorder;
-use sink::RecordingForm;
 
 /// Where recordings are, unless the user says.
 pub const FILE: &str = "pericore.rec";
@@ -36,7 +33,7 @@ pub struct RecordArgs {
     output: PathBuf,
     /// The file's form; by its name unless given: FILE.parquet is a Parquet table, all others are JSON lines
     #[arg(long, value_name = "FORM")]
-    format: Option<RecordingForm>,
+    format: Option<FormArg>,
     #[command(flatten)]
     parts: PartArgs,
     /// Take a sample every so many milliseconds: 1000 unless given (on a software machine virtual ones, and 0.01 unless given: workloads
@@ -48,16 +45,36 @@ pub struct RecordArgs {
     truth: bool,
 }
 
+/// `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormArg {
+    /// JSON lines
+    Jsonl,
+    /// A Parquet table
+    Parquet,
+}
+
+impl RecordArgs {
+    /// The form of the file: by its name unless given.
+    fn form(&self) -> RecordingForm {
+        match self.format {
+            Some(FormArg::Jsonl) => RecordingForm::Jsonl,
+            Some(FormArg::Parquet) => RecordingForm::Parquet,
+            None => RecordingForm::of(&self.output),
+        }
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// A command line that cannot be carried out, a run that failed, or a file that takes no more.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
-    args.parts.check()?;
+    let parts = args.parts.parts()?;
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
     let interval = Some(args.interval.unwrap_or(unless_given));
     let course = Course { interval, intervals: None, period: None, repeat: 1, truth: args.truth };
-    let mut recorder = Recorder::new(args);
+    let mut recorder = Recorder::new(args, parts);
     let status = Task { args: &args.measure, course: &course }.run(&mut recorder);
     status.map_err(|failure| recorder.fail(failure))
 }

@@ -1,26 +1,24 @@
 //! Samples on their way into a file.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pericore_observe::record::{About, Ending, Header};
+use pericore_recordings::{FileNames, Parts, RecordFile, Sink, rfc3339};
+use pericore_report::fewer::Fewer;
+use pericore_report::figures::thousands;
 use pericore_table::FlushPace;
 
-use super::file::RecordFile;
-use super::parts::FileNames;
-use super::sink::{RecordingForm, Sink};
-use super::time::rfc3339;
 use super::{PACES, RecordArgs};
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
-use crate::results::fewer::Fewer;
-use crate::results::table::thousands;
 use crate::{notice, refused_file};
 
 /// This machine's name in its network.
 fn host() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     let name = name.trim();
     (!name.is_empty()).then(|| name.to_owned())
 }
@@ -47,11 +45,11 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Nothing is opened before the measurement begins.
-    pub fn new(args: &'a RecordArgs) -> Self {
+    pub fn new(args: &'a RecordArgs, parts: Parts) -> Self {
         let is_virtual = args.measure.machine.is_some();
         let names = FileNames {
             file: &args.output,
-            parts: args.parts,
+            parts,
             host: (!is_virtual).then(host).flatten(),
             started: if is_virtual { UNIX_EPOCH } else { SystemTime::now() },
         };
@@ -77,25 +75,30 @@ impl<'a> Recorder<'a> {
     /// Opens the file of the part that is written, in a folder that is there then.
     fn create(&self) -> Result<RecordFile, Failure> {
         let path = self.path();
-        if let Some(folder) = path.parent().filter(|_| self.args.parts.is_partitioned()) {
+        if let Some(folder) = path.parent().filter(|_| self.names.parts.by_host_and_day) {
             let refuse = |error| Failure::failed(refused_file::writing(folder, &error));
-            std::fs::create_dir_all(folder).map_err(refuse)?;
+            fs::create_dir_all(folder).map_err(refuse)?;
         }
-        RecordFile::create(&path)
+        if fs::metadata(&path).is_ok_and(|known| known.is_dir()) {
+            let (folder, file) = (path.display(), path.join(super::FILE));
+            return Err(Failure::failed(format!("{folder} is a folder; name a file, such as -o {}", file.display())));
+        }
+        RecordFile::open_private(&path).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}; name another file with -o", path.display()))
+        })
     }
 
     /// Begins a file.
     fn start(&self, file: RecordFile, header: &Header) -> Result<Sink<RecordFile>, Failure> {
-        let format = self.args.format.unwrap_or_else(|| RecordingForm::of(&self.args.output));
         let is_virtual = self.args.measure.machine.is_some();
         let pace = FlushPace { seconds: if is_virtual { PACES.1 } else { PACES.0 } / 1e3 };
-        self.written(Sink::begin(format, file, header, pace))
+        self.written(Sink::begin(self.args.form(), file, header, pace))
     }
 
     /// True if the file that is written has its size or time.
     fn is_full(&self, end: f64) -> bool {
         let Some(writer) = &self.writer else { return false };
-        writer.samples() > 0 && self.args.parts.is_full(writer.bytes(), end - self.part_began)
+        writer.samples() > 0 && self.names.parts.are_full(writer.bytes(), end - self.part_began)
     }
 
     /// Ends the file that is written, and begins the next, so many seconds after the start.
@@ -134,7 +137,7 @@ impl<'a> Recorder<'a> {
             return failure;
         }
         let path = writer.output().path().display();
-        failure.with_advice(&format!("the {} samples before that are in {path}", writer.written()))
+        failure.with_advice(&format!("the {} samples before it are in {path}", writer.written()))
     }
 
     /// What a write came to.
@@ -154,7 +157,7 @@ impl Receiver for Recorder<'_> {
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         let Some(file) = self.opened.take() else { return Ok(()) };
-        Fewer::say(&Fewer::of(&subject.plan.layout()));
+        Fewer::of(&subject.plan.layout()).iter().for_each(notice::warn);
         let is_virtual = self.args.measure.machine.is_some();
         if !is_virtual {
             self.names.started = SystemTime::now();
@@ -196,9 +199,15 @@ impl Receiver for Recorder<'_> {
         self.signal = Some(signal);
     }
 
-    fn clears_up_in(&self) -> Option<PathBuf> {
-        let waiting = self.writer.as_ref()?.output().folder()?;
-        Some(waiting.to_owned())
+    fn writes_in(&self) -> Vec<PathBuf> {
+        let Some(writer) = &self.writer else { return Vec::new() };
+        let place = writer.output().path();
+        // Parts of folders by host and date are made below the output, others beside it.
+        let below = Some(self.args.output.as_path()).filter(|output| output.is_dir());
+        let beside = writer.output().folder().or_else(|| place.parent());
+        let folders = below.into_iter().chain(beside).chain(self.args.output.parent());
+        let named = |folder: &Path| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
+        folders.map(named).collect()
     }
 
     fn finish(&mut self) -> Result<(), Failure> {

@@ -1,27 +1,13 @@
 //! A recording in another form.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
-use pericore_observe::record::{Ending, Header, Reader, Recorded, Writer};
-use pericore_table::{CsvWriter, FlushPace, TableWriter};
+use pericore_observe::record::{Ending, Reader};
+use pericore_recordings::{Conversion, Converter, Input, TimeSpan};
 
-use super::input::{Input, refused_input};
-use super::recording::{damaged, warn_of_ending};
-use super::span::TimeSpan;
-use super::trace::TrackWriter;
-use super::until::Conversion;
+use super::recording::{damaged, refused_input, warn_of_ending};
 use crate::failure::Failure;
-
-/// A writer of any of the forms.
-enum Converter {
-    Lines(Writer<Out>),
-    Table(Box<TableWriter<Out>>),
-    Csv(CsvWriter<Out>),
-    Trace(TrackWriter<Out>),
-}
-
-type Out = BufWriter<Box<dyn Write>>;
 
 /// Writes the recording in another form.
 ///
@@ -52,42 +38,4 @@ pub fn run(form: Conversion, file: File, name: &str, span: TimeSpan, out: Box<dy
     outcome.map_err(|failure| failure.with_advice(&format!("the {samples} samples before that were written")))?;
     warn_of_ending(name, ending, samples, is_table, behind);
     Ok(())
-}
-
-impl Converter {
-    fn begin(form: Conversion, out: Out, header: &Header) -> io::Result<Self> {
-        Ok(match form {
-            Conversion::Jsonl => Self::Lines(Writer::begin(out, header)?),
-            // What is converted is there already: nothing is lost by long row groups.
-            Conversion::Parquet => {
-                Self::Table(Box::new(TableWriter::begin(out, header, FlushPace { seconds: f64::INFINITY })?))
-            }
-            Conversion::Csv => Self::Csv(CsvWriter::begin(out, header)?),
-            Conversion::Trace => Self::Trace(TrackWriter::begin(out, header)?),
-        })
-    }
-
-    fn sample(&mut self, Recorded { end, sample, truth }: &Recorded) -> io::Result<()> {
-        match self {
-            Self::Lines(writer) => writer.sample(*end, sample, truth.as_ref()),
-            Self::Table(writer) => writer.sample(*end, sample, truth.as_ref()).map(|_| ()),
-            Self::Csv(writer) => writer.sample(*end, sample, truth.as_ref()),
-            Self::Trace(writer) => writer.sample(*end, sample),
-        }
-    }
-
-    fn end(&mut self, ending: &Ending) -> io::Result<()> {
-        match self {
-            Self::Lines(writer) => {
-                writer.end(ending)?;
-                writer.output_mut().flush()
-            }
-            Self::Table(writer) => {
-                writer.end(ending)?;
-                writer.output_mut().flush()
-            }
-            Self::Csv(writer) => writer.end(),
-            Self::Trace(writer) => writer.end(),
-        }
-    }
 }

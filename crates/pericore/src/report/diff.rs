@@ -1,54 +1,27 @@
 //! Two recordings beside each other.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
-use serde::Serialize;
+use pericore_observe::results::Scope;
+use pericore_report::compare::{self, ComparedRecording, pairs};
+use pericore_report::figures::seconds;
+use pericore_report::over_time::OverTime;
+use pericore_report::{Report, rows};
+use pericore_text::on_one_line;
 
-use super::ReportArgs;
-use super::over_time::OverTime;
 use super::recording::{Interval, Recording};
 use crate::failure::Failure;
-use crate::printable::on_one_line;
-use crate::results::output::Form;
-use crate::results::table::{self, seconds};
-use crate::results::{Place, Report, Row, quoted};
+use crate::results::output::OutputArgs;
 use crate::terminal::title_lines;
-
-/// Widths of the columns.
-const VALUE: usize = 17;
-const SPREAD: usize = 9;
-const CHANGE: usize = 11;
-
-/// Changes up to so many standard errors may be chance.
-const CHANCE: f64 = 2.0;
-
-/// Lengths are alike if they differ by no more than this share.
-const ALIKE: f64 = 0.01;
-
-/// A recording as a whole, and how far its intervals lie apart.
-struct Side {
-    title: String,
-    emulated: Option<String>,
-    whole: Report,
-    spreads: Vec<Option<f64>>,
-    intervals: usize,
-}
-
-/// A row of both.
-struct Pair<'a> {
-    name: &'a str,
-    place: Option<&'a Place>,
-    one: (&'a Row, Option<f64>),
-    other: (&'a Row, Option<f64>),
-}
 
 /// Prints the rows of both, and how they changed.
 ///
 /// # Errors
 /// A recording that cannot be read, recordings that cannot be compared, or an output that cannot be written.
-pub fn run(args: &ReportArgs, one: Recording, other: Recording) -> Result<(), Failure> {
+pub fn run(output: &OutputArgs, mut one: Recording, mut other: Recording) -> Result<(), Failure> {
     let names = (one.name().to_owned(), other.name().to_owned());
-    let (one, other) = (Side::of(args, one)?, Side::of(args, other)?);
+    let whole = |recording: &mut Recording| read(recording, output.scope(), &mut |_, _, _| ());
+    let (one, other) = (whole(&mut one)?, whole(&mut other)?);
     let pairs = pairs(&one, &other);
     if pairs.is_empty() {
         return Err(Failure::failed(format!(
@@ -56,202 +29,39 @@ pub fn run(args: &ReportArgs, one: Recording, other: Recording) -> Result<(), Fa
             names.0, names.1
         )));
     }
-    let mut out = args.output.open_or(io::stdout())?;
-    match args.output.form() {
-        Form::Table => {
-            for (which, name, side) in [("first", &names.0, &one), ("second", &names.1, &other)] {
-                let plural = if side.intervals == 1 { "" } else { "s" };
-                let (title, length) = (title_lines(&side.title, 5), seconds(side.whole.seconds));
-                writeln!(out, "\n {which}: {name}, {} interval{plural}, {length} s\n   {title}", side.intervals)?;
-            }
-            print(&mut out, &pairs, &one, &other)?;
+    let mut out = output.open_or(io::stdout())?;
+    if output.is_for_people() {
+        for (which, name, side) in [("first", &names.0, &one), ("second", &names.1, &other)] {
+            let plural = if side.intervals == 1 { "" } else { "s" };
+            let (title, length) = (title_lines(&side.title, 5), seconds(side.whole.seconds));
+            writeln!(out, "\n {which}: {name}, {} interval{plural}, {length} s\n   {title}", side.intervals)?;
         }
-        Form::Json => json(&mut out, &pairs, &one, &other)?,
-        Form::Separated(separator) => separated(&mut out, &pairs, separator)?,
     }
+    compare::print(&mut out, output.form(), &pairs, &one, &other)?;
     Ok(out.flush()?)
 }
 
-impl Side {
-    fn of(args: &ReportArgs, mut recording: Recording) -> Result<Self, Failure> {
-        let mut over_time = OverTime::default();
-        let mut whole = Interval::default();
-        let mut intervals = 0;
-        while let Some(interval) = recording.next()? {
-            over_time.add(&args.report(&recording, &interval));
-            whole.add(&interval);
-            intervals += 1;
-        }
-        recording.finish()?;
-        let (title, emulated) = (on_one_line(&recording.about().title), recording.about().emulated.clone());
-        Ok(Self { title, emulated, whole: args.report(&recording, &whole), spreads: over_time.spreads(), intervals })
-    }
-
-    /// Each row with its standard error as a share of it: from how far the intervals lie apart, or, where there is
-    /// one only, from the turns in it.
-    fn rows(&self) -> impl Iterator<Item = (&Row, Option<f64>)> {
-        let of_turns = |row: &Row| {
-            let share = row.standard_error? / row.value.number()?.abs();
-            share.is_finite().then_some(share)
-        };
-        self.whole.rows.iter().zip(&self.spreads).map(move |(row, spread)| (row, spread.or_else(|| of_turns(row))))
-    }
-}
-
-/// The rows of the same name and place, in the order of the first.
-fn pairs<'a>(one: &'a Side, other: &'a Side) -> Vec<Pair<'a>> {
-    let place = |row: &Row| row.place.as_ref().map(ToString::to_string);
-    // A name may be there twice, as an event and a metric, or asked for twice: then by the order.
-    let mut left: Vec<(&Row, Option<f64>)> = other.rows().collect();
-    let pair = |one: (&'a Row, Option<f64>)| {
-        let is_same = |row: &Row| row.name == one.0.name && place(row) == place(one.0);
-        let at = left.iter().position(|(row, _)| is_same(row))?;
-        Some(Pair { name: &one.0.name, place: one.0.place.as_ref(), one, other: left.remove(at) })
+/// Reads a recording to its end, and shows each interval to `each`.
+///
+/// # Errors
+/// A damaged line, or no interval at all.
+pub fn read(
+    recording: &mut Recording,
+    scope: Scope,
+    each: &mut dyn FnMut(&Recording, &Interval, &Report),
+) -> Result<ComparedRecording, Failure> {
+    let rows = |recording: &Recording, interval: &Interval| {
+        rows::report(&recording.layout(), &interval.sample, None, scope, interval.end)
     };
-    one.rows().filter_map(pair).collect()
-}
-
-impl Pair<'_> {
-    /// The change as a share of the first; nothing without numbers, or from 0.
-    fn change(&self) -> Option<f64> {
-        let (one, other) = (self.one.0.value.number()?, self.other.0.value.number()?);
-        if one == other {
-            return Some(0.0);
-        }
-        Some((other - one) / one.abs()).filter(|change| change.is_finite())
+    let mut over_time = OverTime::default();
+    let mut whole = Interval::default();
+    while let Some(interval) = recording.next()? {
+        let report = rows(recording, &interval);
+        each(recording, &interval, &report);
+        over_time.add(&report);
+        whole.add(&interval);
     }
-
-    /// True if there is a change no larger than what the intervals within each recording let expect; nothing if these
-    /// say nothing.
-    fn may_be_chance(&self) -> Option<bool> {
-        let (one, other) = (self.one.0.value.number()?, self.other.0.value.number()?);
-        if one == other {
-            return Some(false);
-        }
-        let error = CHANCE * (self.one.1? * one).hypot(self.other.1? * other);
-        error.is_finite().then(|| (other - one).abs() <= error)
-    }
-}
-
-fn print(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
-    writeln!(out, "\n{:>VALUE$}{:>SPREAD$}{:>VALUE$}{:>SPREAD$}{:>CHANGE$}", "first", "+-", "second", "+-", "change")?;
-    for pair in pairs {
-        let side = |(row, spread): (&Row, Option<f64>)| {
-            let spread = spread.map_or_else(|| "-".to_owned(), |share| format!("{:.2} %", share * 100.0));
-            format!("{:>VALUE$}{spread:>SPREAD$}", table::value(row))
-        };
-        let mark = if pair.may_be_chance() == Some(true) { "~" } else { "" };
-        let change = pair.change().map_or_else(|| "-".to_owned(), |change| format!("{mark}{:+.2} %", change * 100.0));
-        let figures = format!("{}{}{change:>CHANGE$}", side(pair.one), side(pair.other));
-        table::line(out, &figures, &table::placed(pair.place, pair.name))?;
-    }
-    writeln!(out)?;
-    notes(out, pairs, one, other)?;
-    validity(out, pairs)
-}
-
-/// What is to be known before anything is concluded.
-fn notes(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
-    if one.emulated.is_some() != other.emulated.is_some() {
-        writeln!(out, " one of the two is EMULATED, the other is not")?;
-    }
-    if pairs.iter().any(|pair| pair.may_be_chance() == Some(true)) {
-        writeln!(out, " ~ may be chance: no more than {CHANCE} times what the intervals lie apart (+-)")?;
-    }
-    let (a, b) = (one.whole.seconds, other.whole.seconds);
-    if (a - b).abs() > ALIKE * a.max(b) && pairs.iter().any(|pair| pair.one.0.unit_of_measure.is_none()) {
-        writeln!(out, " the recordings differ in length: counts are those of the whole, not of a second")?;
-    }
-    let alone = |side: &Side| side.whole.rows.len() - pairs.len();
-    if alone(one) + alone(other) > 0 {
-        writeln!(out, " left out: {} rows of the first alone, {} of the second", alone(one), alone(other))?;
-    }
-    Ok(())
-}
-
-/// How far the numbers of both can be trusted.
-fn validity(out: &mut impl Write, pairs: &[Pair<'_>]) -> io::Result<()> {
-    let sides = pairs.iter().flat_map(|pair| [(pair, "first", pair.one.0), (pair, "second", pair.other.0)]);
-    let doubtful: Vec<_> = sides.filter(|(.., row)| !row.value.validity().concerns().is_empty()).collect();
-    if doubtful.is_empty() {
-        return writeln!(out, " validity: all measured");
-    }
-    writeln!(out, " validity: {} of {} measured", 2 * pairs.len() - doubtful.len(), 2 * pairs.len())?;
-    for (pair, which, row) in doubtful {
-        writeln!(out, "   {}, {which}: {}", table::placed(pair.place, pair.name), row.value.validity())?;
-    }
-    Ok(())
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct JsonPair<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    socket: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    instance: Option<&'a str>,
-    event: &'a str,
-    unit: &'a str,
-    first: Option<f64>,
-    first_spread: Option<f64>,
-    first_validity: &'a str,
-    second: Option<f64>,
-    second_spread: Option<f64>,
-    second_validity: &'a str,
-    change: Option<f64>,
-    may_be_chance: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_emulated: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    second_emulated: Option<&'a str>,
-}
-
-/// A row's number in its unit's symbol.
-fn number(row: &Row) -> Option<f64> {
-    let number = row.value.number()?;
-    Some(row.unit_of_measure.map_or(number, |unit| unit.in_symbol(number)))
-}
-
-fn json(out: &mut impl Write, pairs: &[Pair<'_>], one: &Side, other: &Side) -> io::Result<()> {
-    for pair in pairs {
-        let line = JsonPair {
-            socket: pair.place.map(|place| format!("S{}", place.socket)),
-            instance: pair.place.and_then(|place| place.instance.as_deref()),
-            event: pair.name,
-            unit: pair.one.0.unit_of_measure.map_or("", |unit| unit.symbol()),
-            first: number(pair.one.0),
-            first_spread: pair.one.1,
-            first_validity: pair.one.0.value.validity().grade().name(),
-            second: number(pair.other.0),
-            second_spread: pair.other.1,
-            second_validity: pair.other.0.value.validity().grade().name(),
-            change: pair.change(),
-            may_be_chance: pair.may_be_chance(),
-            first_emulated: one.emulated.as_deref(),
-            second_emulated: other.emulated.as_deref(),
-        };
-        serde_json::to_writer(&mut *out, &line)?;
-        writeln!(out)?;
-    }
-    Ok(())
-}
-
-/// Place if there is one; value, spread and validity of the first and of the second; change, unit, name. Shares are
-/// in per cent.
-fn separated(out: &mut impl Write, pairs: &[Pair<'_>], separator: &str) -> io::Result<()> {
-    for pair in pairs {
-        let mut fields: Vec<String> = pair.place.iter().map(ToString::to_string).collect();
-        let percent = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.2}%", share * 100.0));
-        for (row, spread) in [pair.one, pair.other] {
-            fields.push(number(row).map_or_else(|| row.placeholder().to_owned(), |number| format!("{number:.6}")));
-            fields.push(percent(spread));
-            fields.push(row.value.validity().grade().name().to_owned());
-        }
-        fields.push(percent(pair.change()));
-        fields.push(pair.one.0.unit_of_measure.map_or("", |unit| unit.symbol()).to_owned());
-        fields.push(pair.name.to_owned());
-        let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
-        writeln!(out, "{}", fields.join(separator))?;
-    }
-    Ok(())
+    recording.finish()?;
+    let (title, emulated) = (on_one_line(&recording.about().title), recording.about().emulated.clone());
+    Ok(ComparedRecording::new(title, emulated, rows(recording, &whole), &over_time))
 }

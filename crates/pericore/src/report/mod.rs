@@ -2,11 +2,8 @@
 
 mod convert;
 mod diff;
-mod input;
-mod over_time;
+mod html;
 pub mod recording;
-pub mod span;
-mod trace;
 mod until;
 
 use std::io::{self, Write};
@@ -14,19 +11,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pericore_observe::session::Sample;
+use pericore_recordings::{Conversion, TimeSpan};
+use pericore_report::figures::Digits;
+use pericore_report::over_time::OverTime;
+use pericore_report::{Report, Style, rows};
+use pericore_text::on_one_line;
 
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
-use crate::printable::on_one_line;
 use crate::record;
-use crate::results::output::{OutputArgs, Style};
-use crate::results::table::Digits;
-use crate::results::{Report, rows};
-use crate::terminal::title_lines;
-use over_time::OverTime;
+use crate::results::output::OutputArgs;
+use crate::terminal::{is_unicode, title_lines};
 use recording::{Interval, Recording, STANDARD_INPUT};
-use span::TimeSpan;
-use until::{Conversion, Until};
+use until::Until;
 
 /// Arguments of `pericore report`.
 #[derive(Debug, Args)]
@@ -56,6 +53,11 @@ pub struct ReportArgs {
     /// to OTHER
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["intervals", "over_time", "truth"])]
     diff: Option<PathBuf>,
+    /// Write a page for a browser, which needs no network, to this file: summary, charts over time, a map of the units,
+    /// and with --diff what changed. A file that is there already becomes FILE.old
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["intervals", "over_time", "truth", "json", "separator",
+        "output", "log_fd", "per_socket", "per_unit"])]
+    html: Option<PathBuf>,
     /// Print what the model knew, and the difference, beside each number
     #[arg(long)]
     truth: bool,
@@ -66,7 +68,11 @@ pub struct ReportArgs {
 /// # Errors
 /// A recording that cannot be read, or that has not what is asked for; an output that cannot be written.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
-    args.span().check()?;
+    if !args.span().is_possible() {
+        return Err(Failure::usage(
+            "--from and --to: give seconds from the start of the recording, and --to a later time than --from",
+        ));
+    }
     if let Some(form) = args.conversion()? {
         let (file, name) = recording::file(&args.file)?;
         args.output.must_not_be(&name, &file.metadata()?)?;
@@ -83,11 +89,17 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     args.output.must_not_be(recording.name(), recording.file())?;
     if let Some(other) = &args.diff {
         if [&args.file, other].iter().all(|file| file.as_os_str() == STANDARD_INPUT) {
-            return Err(Failure::usage("standard input has one recording only: name a file for the other"));
+            return Err(Failure::usage("standard input holds only one recording; name a file for the other"));
         }
         let other = recording.open_like(other)?;
         args.output.must_not_be(other.name(), other.file())?;
-        return diff::run(args, recording, other);
+        if let Some(page) = &args.html {
+            return html::write(page, recording, Some(other));
+        }
+        return diff::run(&args.output, recording, other);
+    }
+    if let Some(page) = &args.html {
+        return html::write(page, recording, None);
     }
     let emulated = recording.about().emulated.clone();
     let mut out = args.output.open_or(io::stdout())?;
@@ -101,9 +113,10 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
             over_time.add(&args.report(&recording, &interval));
         }
         recording.finish()?;
-        return over_time.print(&args.output, &mut out, emulated.as_deref());
+        return Ok(over_time.print(args.output.form(), &mut out, emulated.as_deref())?);
     }
-    let style = Style { truth: args.truth, emulated: emulated.as_deref(), digits: Digits::Grouped };
+    let style =
+        Style { truth: args.truth, emulated: emulated.as_deref(), digits: Digits::Grouped, unicode: is_unicode() };
     let mut print = |report: &Report| args.output.print(&mut out, report, style);
     if args.intervals {
         while let Some(interval) = recording.next()? {
@@ -133,7 +146,7 @@ impl ReportArgs {
             return Err(Failure::usage("--to: give one time and one form at the most"));
         }
         let Some(form) = forms.first() else { return Ok(None) };
-        let is_report = self.intervals || self.over_time || self.truth || self.diff.is_some();
+        let is_report = self.intervals || self.over_time || self.truth || self.diff.is_some() || self.html.is_some();
         if is_report || !self.wanted.is_empty() || !self.output.is_plain() {
             return Err(Failure::usage(
                 "--to FORM writes all that was recorded: leave out what chooses and forms a report, but for --from, \

@@ -10,9 +10,8 @@ use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View}
 use pericore_observe::results::Layout;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::Sample;
+use pericore_recordings::{Input, TimeSpan};
 
-use super::input::{Input, refused_input};
-use super::span::TimeSpan;
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
 use crate::notice;
@@ -91,7 +90,7 @@ impl Recording {
             let failed = |error| Failure::failed(format!("{name}: {error}"));
             let selection = self.view.layout().selection.clone();
             let (view, missing) = View::of_what_is_there(header, selection).map_err(failed)?;
-            missing.iter().for_each(|error| notice::warn(format!("{name}: {error}; what needs it is left out")));
+            missing.iter().for_each(|error| notice::warn(format!("{name}: {error}; rows that need it are left out")));
             Ok(view)
         })
     }
@@ -172,7 +171,9 @@ impl Recording {
             warn_of_ending(name, ending, read, self.is_table, self.behind);
         }
         match (self.taken, self.read) {
-            (0, 0) => Err(Failure::failed(format!("{name}: no sample in it: it ended before the first; record again"))),
+            (0, 0) => Err(Failure::failed(format!(
+                "{name}: no sample: the recording ended before the first one; record again"
+            ))),
             (0, _) => Err(Failure::failed(format!(
                 "{name}: no sample between --from and --to; it goes from 0 to {} s",
                 self.last
@@ -204,9 +205,9 @@ pub fn warn_of_ending(name: &str, ending: &Ending, samples: u64, is_table: bool,
         }
         Ending::Cut { half } => {
             let half = match (half, behind) {
-                (Some(line), _) => format!("; line {line} was written in part only, and is left out"),
+                (Some(line), _) => format!("; line {line} is incomplete and ignored"),
                 (None, 0) => String::new(),
-                (None, behind) => format!("; the last {behind} bytes were written in part only, and are left out"),
+                (None, behind) => format!("; the last {behind} bytes are incomplete and ignored"),
             };
             let what = if is_table { "what" } else { "the line that" };
             notice::warn(format!("{name}: cut after {samples} samples: {what} says how it ended is missing{half}"));
@@ -216,12 +217,14 @@ pub fn warn_of_ending(name: &str, ending: &Ending, samples: u64, is_table: bool,
 }
 
 fn family(name: &str, header: &Header) -> Result<&'static Family, Failure> {
-    let known = pericore_catalog::family(&header.family);
-    let of_kernel = || kernel::family(&header.family).map(kernel::ShippedKernel::family);
-    known.or_else(of_kernel).ok_or_else(|| {
+    let own = pericore_catalog::family(&header.family);
+    // What only the kernel counts, such as events of the cores, no family has by itself.
+    let has_all = |own: &&'static Family| header.events.iter().all(|event| own.unit(&event.unit).is_some());
+    let of_kernel = || kernel::family(&header.family).map(kernel::ShippedKernel::driven_family);
+    own.filter(has_all).or_else(of_kernel).or(own).ok_or_else(|| {
         let (family, version) = (&header.family, &header.about.pericore);
         Failure::failed(format!(
-            "{name}: recorded on a family {family:?} that is not known here; read it with pericore {version}, which wrote it"
+            "{name}: recorded on an unknown family {family:?}; read it with pericore {version}, which wrote it"
         ))
     })
 }
@@ -235,7 +238,7 @@ pub fn damaged(name: &str, error: &RecordError, is_table: bool) -> Failure {
         RecordError::Damaged { line, field, what } if is_table => {
             let field = field.as_ref().map_or_else(String::new, |field| format!(", {field}"));
             let sample = line.saturating_sub(1);
-            failure(format!("sample {sample}{field}: {what}; the file was damaged: use --to to read what is before"))
+            failure(format!("sample {sample}{field}: {what}; the file is damaged; use --to to read what precedes it"))
         }
         _ => failure(error.to_string()),
     }
@@ -249,4 +252,12 @@ fn unknown(name: &str, about: &About, error: &str) -> Failure {
         format!("it was recorded with event files: give --events {}", about.event_files.join(" --events "))
     };
     Failure::failed(format!("{name}: {error}\n{advice}"))
+}
+
+/// Why a file is no input.
+pub fn refused_input(name: &str, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::InvalidData => Failure::failed(format!("{name}: {error}")),
+        _ => Failure::failed(refused_file::reading(Path::new(name), error)),
+    }
 }

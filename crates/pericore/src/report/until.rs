@@ -1,20 +1,14 @@
 //! What `--to` names: a time, or a form.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use pericore_recordings::Conversion;
 
-/// A form that a recording can be brought into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Conversion {
-    /// JSON lines, as `record` writes them
-    Jsonl,
-    /// A Parquet table
-    Parquet,
-    /// Comma-separated values, with the names of the columns
-    Csv,
-    /// Chrome's trace format, for Perfetto: rates over time
-    Trace,
-}
+/// The forms by their names.
+const FORMS: [(&str, Conversion); 4] = [
+    ("jsonl", Conversion::Jsonl),
+    ("parquet", Conversion::Parquet),
+    ("csv", Conversion::Csv),
+    ("trace", Conversion::Trace),
+];
 
 /// What `--to` names.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,10 +26,10 @@ impl std::str::FromStr for Until {
         if let Ok(seconds) = text.parse() {
             return Ok(Self::Seconds(seconds));
         }
-        let known = Conversion::value_variants().iter().filter_map(Conversion::to_possible_value);
-        let names: Vec<String> = known.map(|value: PossibleValue| value.get_name().to_owned()).collect();
-        Conversion::from_str(text, true).map(Self::Form).map_err(|_| {
-            format!("give a number of seconds from the start of the recording, or a form: {}", names.join(", "))
+        let form = FORMS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+        form.map(|(_, form)| Self::Form(*form)).ok_or_else(|| {
+            let names = FORMS.map(|(name, _)| name).join(", ");
+            format!("give a number of seconds from the start of the recording, or a form: {names}")
         })
     }
 }

@@ -19,7 +19,7 @@ impl Descriptor {
     /// No number, none that is open, or one that cannot be written to; in words that say what to do.
     pub fn of(text: &str) -> Result<Self, String> {
         let number: Option<RawFd> = text.parse().ok().filter(|number| *number >= 0);
-        let number = number.ok_or_else(|| format!("{text:?} is no file descriptor; give its number, such as 3"))?;
+        let number = number.ok_or_else(|| format!("{text:?} is not a file descriptor; give its number, such as 3"))?;
         // SAFETY: any number will do, and no memory is involved.
         let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
         if flags < 0 {

@@ -3,18 +3,17 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pericore_observe::results::{Layout, Scope};
+use pericore_report::fewer::Fewer;
+use pericore_report::{Form, Report, Style, form};
 
 use super::descriptor::Descriptor;
-use super::fewer::Fewer;
-use super::table::Digits;
-use super::{Report, machine_readable, table};
 use crate::failure::Failure;
-use crate::refused_file;
 use crate::terminal::width_of;
+use crate::{notice, refused_file};
 
 /// The form, the place, and what is added up.
 #[derive(Debug, Args)]
@@ -22,16 +21,16 @@ pub struct OutputArgs {
     /// Print JSON lines
     #[arg(short = 'j', long = "json-output", conflicts_with = "separator")]
     json: bool,
-    /// Print fields with this separator between (`\t` is a tab); one that has it inside stands in quotation marks
+    /// Print fields separated by this text (`\t` is a tab); fields that contain it are quoted
     #[arg(short = 'x', long = "field-separator", value_name = "SEP", value_parser = separator)]
     separator: Option<String>,
     /// Write to this file; without it `stat` writes to standard error, `report` to standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write behind what is in the file already
+    /// Append to the file instead of replacing it
     #[arg(long, requires = "output")]
     append: bool,
-    /// Write to this file descriptor, which whoever starts the command has opened: `--log-fd 3 3>FILE`
+    /// Write to this open file descriptor: `--log-fd 3 3>FILE`
     #[arg(long, value_name = "N", value_parser = Descriptor::of, conflicts_with = "output")]
     log_fd: Option<Descriptor>,
     /// A line for each socket
@@ -45,32 +44,25 @@ pub struct OutputArgs {
 /// What stands between fields. As perf has it: shells make a tab a nuisance to type.
 fn separator(text: &str) -> Result<String, String> {
     match text {
-        "" => Err("give what is to stand between the fields, such as -x,".to_owned()),
+        "" => Err("give the separator, such as -x,".to_owned()),
         "\\t" => Ok("\t".to_owned()),
         _ => Ok(text.to_owned()),
     }
 }
 
-/// A form of results.
-#[derive(Debug, Clone, Copy)]
-pub enum Form<'a> {
-    /// A table for people.
-    Table,
-    /// JSON lines.
-    Json,
-    /// Fields with this between.
-    Separated(&'a str),
-}
-
-/// What a report is printed with in its form.
-#[derive(Debug, Clone, Copy)]
-pub struct Style<'a> {
-    /// The model's figures stand beside the numbers.
-    pub truth: bool,
-    /// The software machine, if it was one.
-    pub emulated: Option<&'a str>,
-    /// How a table has whole numbers.
-    pub digits: Digits,
+/// Refuses to write over a recording that is read; `option` names the file that is written.
+///
+/// # Errors
+/// They are one file.
+pub fn must_not_be(option: &str, path: &Path, name: &str, read: &Metadata) -> Result<(), Failure> {
+    let is_same = |known: Metadata| (known.dev(), known.ino()) == (read.dev(), read.ino());
+    if !read.is_file() || !fs::metadata(path).is_ok_and(is_same) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{option} {}: this is the recording {name} itself, which would be overwritten; name another file",
+        path.display()
+    )))
 }
 
 impl OutputArgs {
@@ -124,15 +116,7 @@ impl OutputArgs {
     /// # Errors
     /// It is.
     pub fn must_not_be(&self, name: &str, read: &Metadata) -> Result<(), Failure> {
-        let Some(path) = self.output.as_ref().filter(|_| read.is_file()) else { return Ok(()) };
-        let is_same = |known: Metadata| (known.dev(), known.ino()) == (read.dev(), read.ino());
-        if !fs::metadata(path).is_ok_and(is_same) {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "-o {}: that is the recording {name} itself, which would be lost; name another file",
-            path.display()
-        )))
+        self.output.as_ref().map_or(Ok(()), |path| must_not_be("-o", path, name, read))
     }
 
     /// Columns of a line of results on standard error: those of a terminal; none where any line has room.
@@ -162,7 +146,7 @@ impl OutputArgs {
         match self.form() {
             Form::Table => all.iter().try_for_each(|fewer| writeln!(out, " {fewer}"))?,
             Form::Json if !by_columns => {}
-            Form::Json | Form::Separated(_) => Fewer::say(&all),
+            Form::Json | Form::Separated(_) => all.iter().for_each(notice::warn),
         }
         Ok(())
     }
@@ -173,11 +157,7 @@ impl OutputArgs {
     /// An output that cannot be written.
     pub fn print(&self, out: &mut dyn Write, report: &Report, style: Style<'_>) -> Result<(), Failure> {
         let mut text = Vec::new();
-        match self.form() {
-            Form::Separated(separator) => machine_readable::separated(&mut text, report, separator, style.truth),
-            Form::Json => machine_readable::json(&mut text, report, style.emulated),
-            Form::Table => table::print(&mut text, report, style.truth, style.digits),
-        }?;
+        form::print(&mut text, report, self.form(), style)?;
         out.write_all(&text)?;
         Ok(out.flush()?)
     }

@@ -9,22 +9,21 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pericore_exporter::text::{self, Format};
 use pericore_exporter::{Board, Limits, Listener, Pages, RequestPolicy, Server, SocketFile};
+use pericore_exposition::{Environment, Exposition, Lateness, Named, Process, Tally, exposition, names};
 use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::run::without_wraps;
+use pericore_report::fewer::Fewer;
 
 use super::ServeArgs;
-use super::exposition::{Environment, Exposition, exposition};
+
 #[cfg(feature = "tls")]
 use super::guard::ServerGuard;
-use super::lateness::Lateness;
-use super::process::Process;
 #[cfg(feature = "otlp")]
 use super::push::Push;
-use super::tally::{Named, Tally, names};
+use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
 use crate::notice;
-use crate::results::fewer::Fewer;
 
 /// Intervals without a sample after which the server is not well; it is patient for some seconds in any case.
 const INTERVALS_MISSED: f64 = 5.0;
@@ -91,7 +90,7 @@ impl Receiver for Exporter<'_> {
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         self.names = names(&subject.plan.selection).map_err(|name| {
-            Failure::usage(format!("two events are called {name}: give each a name= of its own, or leave it out"))
+            Failure::usage(format!("two events are named {name}: give each its own name=, or omit it"))
         })?;
         self.title.clone_from(&subject.title);
         self.environment.emulated.clone_from(&subject.emulated);
@@ -107,7 +106,7 @@ impl Receiver for Exporter<'_> {
         let place = listener.place();
         notice::warn(format!("{place}: {}, a sample is due every {interval:.3} s{why}", subject.title));
         self.environment.lateness = Lateness::of(interval);
-        Fewer::say(&Fewer::of(&subject.plan.layout()));
+        Fewer::of(&subject.plan.layout()).iter().for_each(notice::warn);
         #[cfg(feature = "otlp")]
         {
             self.push = self.args.push.start()?;
@@ -123,8 +122,11 @@ impl Receiver for Exporter<'_> {
             let _end = end;
             // Whoever listens to strangers may do nothing else, and no register is behind it.
             if let Err(error) = privileges::keep_only(Needs::default()) {
-                notice::warn(format!("the server's threads cannot give up their rights: {error}; it serves with them"));
+                notice::warn(format!(
+                    "the server's threads cannot drop their capabilities: {error}; serving continues with them"
+                ));
             }
+            confine(ThreadPart::Serving, &[]);
             server.run(&listener)
         };
         let started = thread::Builder::new().name("server".to_owned()).spawn(serve);
@@ -140,7 +142,7 @@ impl Receiver for Exporter<'_> {
             notice::warn(warning);
         }
         #[cfg_attr(not(feature = "otlp"), expect(unused_mut, reason = "nothing is added"))]
-        let Exposition { mut families, remarks } =
+        let Exposition { mut families, notes } =
             exposition(&self.environment, (taken.plan, &self.names), &self.tally, (taken.sample, self.args.scope()));
         #[cfg(feature = "otlp")]
         if let Some(push) = &self.push {
@@ -158,10 +160,10 @@ impl Receiver for Exporter<'_> {
         // A string takes whatever is written to it.
         let _ = match missed {
             0 => writeln!(front, "one is due every {interval:.3} s"),
-            _ => writeln!(front, "one is due every {interval:.3} s; {missed} were missed, since the machine was busy"),
+            _ => writeln!(front, "one is due every {interval:.3} s; {missed} were missed because the machine was busy"),
         };
-        for remark in &remarks {
-            let _ = writeln!(front, "{}: {}", remark.what, remark.why);
+        for note in &notes {
+            let _ = writeln!(front, "{}: {}", note.what, note.why);
         }
         self.board.put(Pages {
             prometheus: text::exposition(&families, Format::Prometheus).into_bytes(),
@@ -180,13 +182,13 @@ impl Receiver for Exporter<'_> {
     fn finish(&mut self) -> Result<(), Failure> {
         self.file = None;
         if self.has_failed.load(Ordering::Relaxed) {
-            return Err(Failure::failed("the server has failed: nobody could be served any more"));
+            return Err(Failure::failed("the server has failed and no longer responds"));
         }
         Ok(())
     }
 
-    fn clears_up_in(&self) -> Option<PathBuf> {
-        self.file.as_ref().map(|file| file.folder().to_owned())
+    fn writes_in(&self) -> Vec<PathBuf> {
+        self.file.iter().map(|file| file.folder().to_owned()).collect()
     }
 
     fn needs_every_sample(&self) -> bool {

@@ -101,7 +101,7 @@ fn secret(path: &Path) -> Result<(), Failure> {
     }
     let path = path.display();
     Err(Failure::failed(format!(
-        "{path}: everybody on this machine can read it; chmod o= {path}, and make a new secret"
+        "{path}: every user of this machine can read it; run chmod o= {path}, and create a new secret"
     )))
 }
 

@@ -4,14 +4,10 @@
 //! it, and nobody gets other numbers because of others.
 
 mod exporter;
-mod exposition;
 #[cfg(feature = "tls")]
 mod guard;
-mod lateness;
-mod process;
 #[cfg(feature = "otlp")]
 mod push;
-mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -40,7 +36,7 @@ pub struct ServeArgs {
     /// host is refused, since a browser may have been led here. `*` for any; repeat it for several
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// Take a sample every so many milliseconds, at least 10, or more often if a counter could wrap in between
+    /// Sampling interval in milliseconds, at least 10; shorter if a counter could wrap within it
     #[arg(short = 'I', long, value_name = "MS", default_value_t = 10_000.0, allow_negative_numbers = true)]
     interval: f64,
     /// Numbers for each unit instance instead of each socket

@@ -11,11 +11,12 @@ use std::time::Duration;
 use clap::Args;
 use pericore_exporter::otlp::{OtlpOrigin, export};
 use pericore_exporter::text::{Family, Kind, Number};
+use pericore_exposition::Environment;
 use pericore_observe::linux::privileges::{self, Needs};
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use super::exposition::Environment;
+use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::notice;
 
@@ -102,8 +103,7 @@ impl PushArgs {
     fn roots(&self) -> Result<RootCerts, Failure> {
         let known = ROOTS.iter().map(PathBuf::from).find(|path| path.exists());
         let Some(path) = self.otlp_ca.clone().or(known) else {
-            let why =
-                "this system has no certificates of authorities where they usually are; name a file with --otlp-ca";
+            let why = "no CA certificates in the usual places; name a file with --otlp-ca";
             return Err(Failure::failed(why));
         };
         let refuse = |why: &str| Failure::failed(format!("{}: {why}; give certificates in PEM", path.display()));
@@ -131,8 +131,12 @@ impl Push {
             family
         };
         vec![
-            family("pericore_pushed_samples", &self.tally.sent, "Samples that the collector of --otlp has taken."),
-            family("pericore_push_lost_samples", &self.tally.lost, "Samples that it has not: refused, or not reached."),
+            family("pericore_pushed_samples", &self.tally.sent, "Samples that the --otlp collector accepted."),
+            family(
+                "pericore_push_lost_samples",
+                &self.tally.lost,
+                "Samples that the --otlp collector refused or that did not reach it.",
+            ),
         ]
     }
 
@@ -151,6 +155,15 @@ impl Push {
     }
 }
 
+/// Has the encryption library look at the processor's features now: where a program stands in for the registers, CPUID
+/// reads a file, which a confined thread may not.
+fn detect_processor() {
+    let provider = rustls::crypto::ring::default_provider();
+    if let Some(suite) = provider.cipher_suites.iter().find_map(|suite| suite.tls13()) {
+        let _ = suite.common.hash_provider.hash(&[]);
+    }
+}
+
 /// The thread that sends.
 struct Sender {
     url: String,
@@ -165,9 +178,11 @@ impl Sender {
         // What it sends to may be anybody; no register is behind it.
         if let Err(error) = privileges::keep_only(Needs::default()) {
             notice::warn(format!(
-                "the thread that sends samples cannot give up its rights: {error}; it sends with them"
+                "the thread that sends samples cannot drop its capabilities: {error}; it continues with them"
             ));
         }
+        detect_processor();
+        confine(ThreadPart::Measuring, &[]);
         // Each warning comes when twice as many samples are lost.
         let mut warns_at = 1;
         for body in &self.waiting {
@@ -182,7 +197,7 @@ impl Sender {
                         warns_at = lost * 2;
                         let Self { url, .. } = &self;
                         notice::warn(format!(
-                            "{url} has not taken a sample: {error}; {lost} lost so far, the next is tried"
+                            "{url} did not accept a sample: {error}; {lost} lost so far, sending continues"
                         ));
                     }
                 }

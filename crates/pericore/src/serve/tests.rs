@@ -2,6 +2,7 @@
 
 use clap::Parser;
 use pericore_exporter::text::{self, Format};
+use pericore_exposition::{Environment, Lateness, Named, Process, Tally, exposition, names};
 use pericore_metrics::{UnitOfMeasure, Validity};
 use pericore_observe::discover::discover;
 use pericore_observe::plan::Plan;
@@ -10,10 +11,6 @@ use pericore_observe::selection::Selection;
 use pericore_observe::session::{Count, Sample, Slices};
 
 use super::ServeArgs;
-use super::exposition::{Environment, exposition};
-use super::lateness::Lateness;
-use super::process::Process;
-use super::tally::{Named, Tally, names};
 use crate::machine::opened;
 use crate::measure::{Task, emulated, preparation};
 use crate::{Cli, Command};
@@ -105,7 +102,7 @@ fn the_exposition_of_three_samples() {
     let text = |families| text::exposition(families, Format::Prometheus);
     let golden = include_str!("../../../../tests/golden/serve/first.prom");
     assert_eq!(text(&first.families), golden.replace("VERSION", env!("CARGO_PKG_VERSION")));
-    assert_eq!(first.remarks, []);
+    assert_eq!(first.notes, []);
 
     // Nothing of socket 0 has a number now: a sum without a channel is none.
     let second_text = text(&second.families);
@@ -128,9 +125,9 @@ fn the_exposition_of_three_samples() {
         lines(&second_text, "pericore_imc_mem"),
         ["pericore_imc_mem_bandwidth_bytes_per_second{socket=\"1\"} 192000"]
     );
-    assert_eq!(second.remarks.len(), 3);
-    assert_eq!(second.remarks[0].what, "event imc/CAS_COUNT.RD/, socket 0");
-    assert_eq!(second.remarks[0].why, "imc2 in socket 0 unreadable: it says \"no\"");
+    assert_eq!(second.notes.len(), 3);
+    assert_eq!(second.notes[0].what, "event imc/CAS_COUNT.RD/, socket 0");
+    assert_eq!(second.notes[0].why, "imc2 in socket 0 unreadable: it says \"no\"");
 
     // It goes on where it was: the second interval is missing, and that is said.
     let third_text = text(&third.families);

@@ -96,7 +96,7 @@ fn rounds(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             let events = |of: &InstancePlan| -> Vec<(Option<usize>, Vec<usize>)> {
                 of.counters.iter().map(|counter| (counter.round, counter.events.clone())).collect()
             };
-            std::ptr::eq(other.unit, instance.unit) && events(other) == events(instance)
+            other.unit.id == instance.unit.id && events(other) == events(instance)
         };
         if instance.rounds == 1 || shown.iter().any(alike) {
             continue;

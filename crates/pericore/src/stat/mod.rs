@@ -2,7 +2,6 @@
 
 mod forecast;
 mod printer;
-mod repeat;
 #[cfg(test)]
 mod tests;
 mod verbose;
@@ -11,11 +10,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use pericore_report::figures::Digits;
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
 use crate::results::output::OutputArgs;
-use crate::results::table::Digits;
 use printer::Printer;
 
 /// Arguments of `pericore stat`.
@@ -31,7 +30,7 @@ pub struct StatArgs {
     /// End after so many intervals
     #[arg(long, value_name = "N", requires = "interval", value_parser = clap::value_parser!(u64).range(1..))]
     interval_count: Option<u64>,
-    /// With -I, print at the end what all intervals come to
+    /// With -I, print the totals at the end
     #[arg(long, requires = "interval", overrides_with = "no_summary")]
     summary: bool,
     /// Print none
@@ -47,7 +46,7 @@ pub struct StatArgs {
         conflicts_with_all = ["interval", "repeat", "truth", "no_freeze", "delay"]
     )]
     period: Option<u64>,
-    /// Run the program, or the workload with one seed after the other, so many times; print means, and how far the runs lie apart
+    /// Run the program, or the workload with successive seeds, this many times; print means and their spread
     #[arg(
         short = 'r',
         long,
@@ -58,22 +57,22 @@ pub struct StatArgs {
         conflicts_with = "interval"
     )]
     repeat: u32,
-    /// With -r, print each run too, and how far it lies from the mean (in the table for people only)
+    /// With -r, also print each run and its distance from the mean (only in the table form)
     #[arg(long, requires = "repeat")]
     table: bool,
     /// Print metrics and nothing else: a line for each interval and part of the machine, a column for each metric
     #[arg(long, conflicts_with_all = ["truth", "table"])]
     metric_only: bool,
-    /// Print large numbers with separators between thousands; this is so for people, and never for programs (-x, -j)
+    /// Print thousands separators (the default in tables; never with -x or -j)
     #[arg(short = 'B', long, overrides_with = "no_big_num", conflicts_with_all = ["separator", "json"])]
     big_num: bool,
-    /// Print numbers without separators between thousands
+    /// Print no thousands separators
     #[arg(long, overrides_with = "big_num")]
     no_big_num: bool,
     /// Print what the model knows, and the difference, beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
-    /// Say on standard error first which counter of which units counts what, and the value of its control; --dry-run says more
+    /// First print on standard error which counter counts what, and its control value; --dry-run prints more
     #[arg(short = 'v', long)]
     verbose: bool,
     /// Print the register accesses, in order, and do nothing
@@ -91,7 +90,7 @@ pub struct StatArgs {
 pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
     if args.metric_only && args.measure.wanted.names_no_metrics() {
         return Err(Failure::usage(
-            "--metric-only: there are only events to count; name metrics with -M, or leave out -e for those that tell most",
+            "--metric-only: there are only events to count; name metrics with -M, or leave out -e for the default metrics",
         ));
     }
     let course = args.course();

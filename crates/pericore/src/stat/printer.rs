@@ -3,16 +3,17 @@
 use std::io::Write;
 
 use pericore_observe::plan::Plan;
+use pericore_observe::results::Scope;
 use pericore_observe::session::Sample;
+use pericore_report::metric_only::Sheet;
+use pericore_report::runs::Runs;
+use pericore_report::stacks::UnitStacks;
+use pericore_report::{Form, Report, Style, figures, rows, table};
 
-use super::repeat::Runs;
 use super::{StatArgs, verbose};
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
 use crate::notice;
-use crate::results::metric_only::Sheet;
-use crate::results::output::Style;
-use crate::results::{Report, rows, table};
 use crate::terminal;
 
 /// Prints each sample, or the mean of all runs at the end.
@@ -25,6 +26,8 @@ pub struct Printer<'a> {
     /// Whether rows show how their counters were reached: on a software machine there is one way.
     shows_ways: bool,
     metrics: Sheet,
+    /// What is behind the I/O stacks, if they are counted.
+    stacks: Option<UnitStacks>,
     /// All intervals so far, if they are to be shown together.
     whole: Option<Whole>,
     /// Intervals that were printed and no check has confirmed yet, with their ends.
@@ -43,7 +46,8 @@ impl<'a> Printer<'a> {
     pub fn new(args: &'a StatArgs) -> Self {
         let runs = Runs::new(args.repeat);
         let metrics = Sheet::new(args.output.width());
-        Self { args, out: None, runs, emulated: None, shows_ways: false, metrics, whole: None, pending: Vec::new() }
+        let (out, emulated, stacks, whole, pending) = (None, None, None, None, Vec::new());
+        Self { args, out, runs, emulated, shows_ways: false, metrics, stacks, whole, pending }
     }
 
     fn print(&mut self, report: &Report) -> Result<(), Failure> {
@@ -55,8 +59,26 @@ impl<'a> Printer<'a> {
             out.write_all(&text)?;
             return Ok(out.flush()?);
         }
-        let style = Style { truth: self.args.truth, emulated, digits: self.args.digits() };
+        let style =
+            Style { truth: self.args.truth, emulated, digits: self.args.digits(), unicode: terminal::is_unicode() };
         self.args.output.print(out, report, style)
+    }
+
+    /// The numbers of each I/O stack, with the devices behind it.
+    fn print_stacks(&mut self, taken: &Taken<'_>) -> Result<(), Failure> {
+        let (Some(stacks), Some(out)) = (&self.stacks, &mut self.out) else { return Ok(()) };
+        if self.args.metric_only {
+            return Ok(());
+        }
+        let report = rows::report(&taken.plan.layout(), taken.sample, None, Scope::Instance, taken.end);
+        let mut text = Vec::new();
+        match self.args.output.form() {
+            Form::Table => stacks.print(&mut text, &report)?,
+            Form::Json => stacks.json(&mut text, &report)?,
+            // perf's fields have no place for it.
+            Form::Separated(_) => {}
+        }
+        Ok(out.write_all(&text)?)
     }
 
     /// Prints again what was printed before and is in doubt by now, with the reason.
@@ -73,7 +95,7 @@ impl<'a> Printer<'a> {
                 report.rows.retain(|row| before.next() != Some(row.value.validity()));
                 report.is_withdrawn = true;
                 if self.args.metric_only && !report.rows.is_empty() {
-                    let (end, names) = (table::seconds(*end), report.rows.iter().map(|row| row.name.as_str()));
+                    let (end, names) = (figures::seconds(*end), report.rows.iter().map(|row| row.name.as_str()));
                     let names: Vec<&str> = names.collect();
                     let why = report.rows[0].value.validity();
                     notify(format!("at {end} s: {}: {why}", names.join(", ")));
@@ -107,6 +129,7 @@ impl Receiver for Printer<'_> {
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
         self.emulated.clone_from(&subject.emulated);
         self.shows_ways = !subject.ways.is_empty();
+        self.stacks = subject.stacks.cloned();
         if self.args.summary {
             self.whole = Some(Whole { plan: subject.plan.clone(), sample: Sample::default(), truth: None });
         }
@@ -125,7 +148,7 @@ impl Receiver for Printer<'_> {
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
         if taken.cut && self.runs.have_any() {
-            notify("the run that was cut short is left out of the means");
+            notify("the interrupted run is not part of the means");
             return Ok(());
         }
         let report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
@@ -137,7 +160,10 @@ impl Receiver for Printer<'_> {
         }
         self.withdraw(&taken)?;
         match self.runs.take(report) {
-            Some(report) => self.print(&report),
+            Some(report) => {
+                self.print(&report)?;
+                self.print_stacks(&taken)
+            }
             None => Ok(()),
         }
     }

@@ -1,8 +1,9 @@
 //! Which columns there is room for, and how wide they are.
 
+use pericore_text::columns;
+
 use super::figures::NOTHING;
 use super::track::{REMEMBERED, Track};
-use crate::terminal::columns;
 
 /// Least width of a number: they seldom need more, so columns seldom move.
 const NUMBER: usize = 7;

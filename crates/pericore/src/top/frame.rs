@@ -2,6 +2,8 @@
 
 use pericore_metrics::Grade;
 use pericore_observe::results::Scope;
+use pericore_report::{LIMIT, NO_NUMBER, mark};
+use pericore_text::{Paint, beginning, padded, wrapped};
 
 use super::columns::Columns;
 use super::figures::NOTHING;
@@ -9,8 +11,6 @@ use super::line::{Brush, Line, plain, shortened};
 use super::spark;
 use super::state::State;
 use super::track::{Extreme, Track};
-use crate::results::{LIMIT, NO_NUMBER, mark};
-use crate::terminal::{Paint, beginning, padded, wrapped};
 
 /// What keys and marks mean.
 const HELP: &str = "s: system, socket, instance   Space: pause   r: reset least, mean, most   arrows, PgUp, PgDn: look at a row   q: quit   \
@@ -243,22 +243,27 @@ fn reason(track: &Track) -> String {
     format!("{}{precision}", track.now.validity())
 }
 
-/// Each limit that is reached, then each reason for doubt, once, with the first row that it is about.
+/// Each limit that is reached, then each reason for doubt, once, with the first row that it is about; the same of
+/// another instance is no other reason.
 fn remarks(rows: &[&Track]) -> Vec<String> {
     let shown = || rows.iter().filter(|track| !track.recent.is_empty());
-    let limits = shown().filter_map(|track| Some((LIMIT, track.reached()?, &track.label)));
-    let doubts = shown().filter_map(|track| {
-        let grade = track.now.validity().grade();
-        (grade != Grade::Measured).then(|| (mark(grade), track.now.validity().to_string(), &track.label))
+    let limits = shown().filter_map(|track| {
+        let limit = track.reached()?;
+        Some((LIMIT, limit.clone(), limit, &track.label))
     });
-    let mut remarks: Vec<(char, String, &str, usize)> = Vec::new();
-    for (mark, why, label) in limits.chain(doubts) {
-        match remarks.iter_mut().find(|(_, known, ..)| *known == why) {
+    let doubts = shown().filter_map(|track| {
+        let validity = track.now.validity();
+        let grade = validity.grade();
+        (grade != Grade::Measured).then(|| (mark(grade), validity.kind(), validity.to_string(), &track.label))
+    });
+    let mut remarks: Vec<(char, String, String, &str, usize)> = Vec::new();
+    for (mark, kind, why, label) in limits.chain(doubts) {
+        match remarks.iter_mut().find(|(_, known, ..)| *known == kind) {
             Some((.., others)) => *others += 1,
-            None => remarks.push((mark, why, label, 0)),
+            None => remarks.push((mark, kind, why, label, 0)),
         }
     }
-    let words = |(mark, why, label, others): (char, String, &str, usize)| match others {
+    let words = |(mark, _, why, label, others): (char, String, String, &str, usize)| match others {
         0 => format!("{mark} {label}: {why}"),
         _ => format!("{mark} {label} and {others} more: {why}"),
     };

@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(all(b"\x1b[5~\x1b[6~\x1b[H\x1b[4~"), [Key::PageUp, Key::PageDown, Key::Home, Key::End]);
         assert_eq!(all(b"\x1b[1;5A"), [Key::Up], "with Ctrl");
         assert_eq!(all(b"\x03\x1a\x1c"), [Key::Interrupt, Key::Suspend, Key::Interrupt]);
-        assert_eq!(all(b"\x1b[200~q\r\xc3\xa4\x1bx"), [Key::Char('q')], "what is not known means nothing");
+        assert_eq!(all(b"\x1b[200~q\r\xc3\xa4\x1bx"), [Key::Char('q')], "unknown keys do nothing");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A line of a frame: never wider than its terminal, whatever is put into it.
 
-use crate::terminal::{Paint, beginning, columns};
+use pericore_text::{Paint, beginning, columns};
 
 /// How a word is painted.
 pub type Brush = fn(Paint, &str) -> String;

@@ -17,6 +17,7 @@ use super::frame::{frame, room};
 use super::keys::{Key, keys};
 use super::screen::{Screen, Waited};
 use super::state::{State, Wish};
+use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::job;
 use crate::measure::Ender;
@@ -133,7 +134,7 @@ impl Live {
         let shared = Arc::clone(&self.shared);
         drop(self);
         if shared.is_broken.load(Ordering::SeqCst) {
-            return Err(Failure::failed("the display failed; `pericore top -b` does without"));
+            return Err(Failure::failed("the display failed; `pericore top -b` prints plain text instead"));
         }
         Ok(())
     }
@@ -298,6 +299,7 @@ impl Ears {
 /// A terminal takes none. If they cannot be given up, the measurement says so.
 fn give_up_rights() {
     let _ = privileges::keep_only(Needs::default());
+    confine(ThreadPart::Measuring, &[]);
 }
 
 /// A panic's message belongs on the terminal as it was.

@@ -5,15 +5,16 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use pericore_recordings::TimeSpan;
+use pericore_report::fewer::Fewer;
+use pericore_report::rows;
+
 use super::clock::TimeOfDay;
 use super::state::SCOPES;
 use super::watch::Watch;
 use crate::failure::Failure;
 use crate::measure::{Ender, Interrupt, MeasureArgs, Wakeup};
 use crate::report::recording::Recording;
-use crate::report::span::TimeSpan;
-use crate::results::fewer::Fewer;
-use crate::results::rows;
 
 /// Bytes that recordings begin with, in their two forms.
 const BEGINNINGS: [&[u8]; 2] = [b"{\"pericore-recording\"", b"PAR1"];

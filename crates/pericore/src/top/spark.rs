@@ -1,6 +1,6 @@
 //! The last samples as a line of bars.
 
-use crate::results::NO_NUMBER;
+use pericore_report::NO_NUMBER;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const LETTERS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];

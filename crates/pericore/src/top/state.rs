@@ -1,12 +1,12 @@
 //! What there is to show, and what the user wants to see of it.
 
 use pericore_observe::results::Scope;
+use pericore_report::Report;
+use pericore_text::Paint;
 
 use super::clock::TimeOfDay;
 use super::keys::Key;
 use super::track::Track;
-use crate::results::Report;
-use crate::terminal::Paint;
 
 /// All ways to add up, in the order in which a key goes through them.
 pub const SCOPES: [Scope; 3] = [Scope::System, Scope::Socket, Scope::Instance];

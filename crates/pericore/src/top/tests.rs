@@ -3,13 +3,14 @@
 use clap::Parser;
 use pericore_metrics::{UnitOfMeasure, Validity, Value};
 use pericore_observe::results::Scope;
+use pericore_report::{Place, Report, Row};
+use pericore_text::Paint;
 
 use super::clock::TimeOfDay;
 use super::frame::{frame, room};
 use super::keys::Key;
 use super::state::{Look, State, Wish};
-use crate::results::{Place, Report, Row};
-use crate::terminal::{ColorArg, Paint};
+use crate::terminal::ColorArg;
 
 fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Option<UnitOfMeasure>) -> Row {
     let place = socket.map(|(socket, instance)| Place { socket, instance: instance.map(str::to_owned), instances: 1 });
@@ -23,7 +24,7 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
         spread: None,
         truth: None,
         limit: None,
-        nature: crate::results::Nature::default(),
+        nature: pericore_report::Nature::default(),
         answering: None,
         through: None,
     }
@@ -35,6 +36,7 @@ fn report(seconds: f64, rows: Vec<Row>) -> Report {
         is_summary: false,
         seconds,
         stood: false,
+        paused: 0.0,
         is_withdrawn: false,
         runs: None,
         rows,

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use pericore_catalog::Limit;
 use pericore_metrics::{Grade, UnitOfMeasure, Validity, Value};
+use pericore_report::{Row, figures};
 
 use super::clock::TimeOfDay;
 use super::figures::Scale;
-use crate::results::Row;
 
 /// Most samples that are remembered one by one.
 pub const REMEMBERED: usize = 240;
@@ -79,7 +79,7 @@ impl Track {
     pub fn take(&mut self, row: &Row, at: TimeOfDay) {
         let seconds = row.seconds;
         self.now = if row.unit_of_measure.is_some() { row.value.clone() } else { rate(&row.value, seconds) };
-        self.precision = row.precision();
+        self.precision = figures::precision(row);
         let number = self.now.number();
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();
@@ -156,7 +156,7 @@ mod tests {
             spread: None,
             truth: None,
             limit: None,
-            nature: crate::results::Nature::default(),
+            nature: pericore_report::Nature::default(),
             answering: None,
             through: None,
         }

@@ -3,6 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use pericore_report::fewer::Fewer;
+use pericore_report::{Report, rows};
+use pericore_text::WIDTH;
+
 use super::clock::TimeOfDay;
 use super::frame::frame;
 use super::live::Live;
@@ -10,10 +14,6 @@ use super::screen::Screen;
 use super::state::{SCOPES, State};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
-use crate::results::Report;
-use crate::results::fewer::Fewer;
-use crate::results::rows;
-use crate::terminal::WIDTH;
 
 /// Shows each sample.
 #[derive(Debug)]

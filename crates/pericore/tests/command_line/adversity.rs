@@ -69,7 +69,7 @@ fn values_that_cannot_be_are_refused_with_what_can() {
             refused(&stat(&[option, value]), 129, &[option, "milliseconds above 0"]);
         }
     }
-    refused(&stat(&["-x", ""]), 129, &["-x", "between the fields"]);
+    refused(&stat(&["-x", ""]), 129, &["-x", "give the separator"]);
     for way in ["run", "boot"] {
         refused(&["machine", way, "--machine", "e5-2600", "--timeout", "0", "--", "true"], 129, &["--timeout"]);
     }
@@ -88,7 +88,7 @@ fn an_argument_that_is_no_text_is_named() {
     let output = output.expect("the program starts");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(129), "{said}");
-    assert!(said.contains(r#""caf\xE9/CLOCKTICKS/": no text (UTF-8)"#) && said.lines().count() == 1, "{said}");
+    assert!(said.contains(r#""caf\xE9/CLOCKTICKS/": not UTF-8 text"#) && said.lines().count() == 1, "{said}");
 }
 
 /// 4,000 events and one of them wrong: the message stays on a terminal's screen.

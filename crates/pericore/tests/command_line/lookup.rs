@@ -152,7 +152,7 @@ fn wrong_command_lines_say_what_to_do() {
     refused(&["explain", "--machine", "e5-2600", "thresh"], 129, &["cbo.ctl.thresh", "name one in full"]);
     refused(&["decode", "--machine", "e5-2600", "0x99999", "1"], 129, &["belongs to no register", "list --registers"]);
     refused(&["decode", "--machine", "e5-2600", "cbo.ctl0", "0x100000000"], 129, &["32 bits"]);
-    refused(&["decode", "--machine", "e5-2600", "cbo.ctl0", "many"], 129, &["no number"]);
+    refused(&["decode", "--machine", "e5-2600", "cbo.ctl0", "many"], 129, &["not a number"]);
     refused(
         &["decode", "--machine", "e5-2600", "imc.ctl0", "1", "--filter", "1"],
         129,
@@ -236,7 +236,7 @@ fn event_files_that_are_none_are_refused() {
     e5_2600(&file(&folder, "empty.json", "[]"), &["nothing in it is for e5-2600"]);
     e5_2600("/dev/zero", &["cannot read /dev/zero", "a device"]);
     e5_2600("/nowhere.json", &["/nowhere.json", "No such file"]);
-    e5_2600(&file(&folder, "bytes.json", b"[\n\xff]"), &["line 2", "no text (UTF-8)"]);
+    e5_2600(&file(&folder, "bytes.json", b"[\n\xff]"), &["line 2", "not UTF-8 text"]);
     refused(&["list", "--events", "x.json"], 129, &["add --machine"]);
 }
 
@@ -257,6 +257,6 @@ fn lists_and_sheets_know_what_the_machine_counts() {
     assert_eq!(row("IA_MISS_DRD")["modelled"], true);
     assert_eq!(row("IA_MISS_RFOMORPH_CXL_ACC")["modelled"], false);
     let sheet = |name: &str| stdout(&pericore(&["explain", "--machine", "emerald-rapids", name]));
-    assert!(!sheet("cha/TOR_INSERTS.IA_MISS_DRD").contains("it counts nothing"));
-    assert!(sheet("cha/TOR_INSERTS.IA_MISS_RFOMORPH_CXL_ACC").contains("it counts nothing"));
+    assert!(!sheet("cha/TOR_INSERTS.IA_MISS_DRD").contains("the software machine does not count it"));
+    assert!(sheet("cha/TOR_INSERTS.IA_MISS_RFOMORPH_CXL_ACC").contains("the software machine does not count it"));
 }

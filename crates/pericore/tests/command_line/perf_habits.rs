@@ -121,7 +121,7 @@ fn a_summary_adds_up_the_intervals() {
     let summary: Vec<_> = json.iter().filter(|row| row["interval"].is_null()).collect();
     assert_eq!(summary.len(), 2);
     assert_eq!(summary[0]["error"], 0.0, "{json:?}");
-    assert!(stderr(&measured(&[&line[..], &["--summary"]].concat())).contains("all intervals together:"));
+    assert!(stderr(&measured(&[&line[..], &["--summary"]].concat())).contains("all intervals:"));
     for none in [&["--summary", "--no-summary"][..], &[]] {
         assert!(!stderr(&measured(&[&line[..], none].concat())).contains("together"), "{none:?}");
     }
@@ -186,7 +186,7 @@ fn results_go_where_they_are_wanted() {
     refuse(&["--append"], &["--output"]);
     refuse(&["--log-fd", "1", "-o", "x"], &["--log-fd", "--output"]);
     refuse(&["--log-fd", "1000"], &["no file is open there", "1000>FILE"]);
-    refuse(&["--log-fd", "out"], &["\"out\" is no file descriptor"]);
+    refuse(&["--log-fd", "out"], &["\"out\" is not a file descriptor"]);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn thousands_are_separated_as_wanted() {
 #[test]
 fn what_has_no_meaning_here_says_so() {
     for (options, words) in [
-        (&["--topdown"][..], &["no option --topdown", "pipelines of cores"][..]),
+        (&["--topdown"][..], &["no option --topdown", "core pipelines"][..]),
         (&["-p", "1"], &["no option -p", "everybody's"]),
         (&["-C3"], &["no option -C", "--per-unit"]),
         (&["--per-core"], &["no option --per-core", "--per-socket"]),

@@ -9,7 +9,7 @@ use crate::live::script;
 const KILLED: &str = r#"
 "$P" stat -e cbo0/CLOCKTICKS/ -o /dev/null & pid=$!
 until ls "$XDG_STATE_HOME"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
-kill -9 $pid; wait $pid
+kill_both $pid; wait $pid
 "#;
 
 /// One puts back, all others find nothing: neither fails, and the registers are written once.
@@ -23,7 +23,13 @@ fn two_restores_at_once_agree() {
     let (run, left) = script(&Rig::default(), &line);
     assert!(left.is_empty(), "{left:?}");
     let count = |words: &str| run.stdout.matches(words).count();
-    assert_eq!([count("hold their old values again"), count("status 0\n")], [1, 6], "{}{}", run.stdout, run.stderr);
+    assert_eq!(
+        [count("registers and removed the journal"), count("status 0\n")],
+        [1, 6],
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
     let kinds: Vec<Kind> = run.all(msr(0xd10)).into_iter().map(|access| access.entry.kind).collect();
     let zeros = |kinds: &[Kind]| kinds.iter().filter(|kind| **kind == Kind::Write(0)).count();
     match kinds.iter().rposition(|kind| matches!(kind, Kind::Write(value) if *value != 0)) {

@@ -130,7 +130,8 @@ fn a_journal_in_a_sticky_folder_is_used_if_it_is_ours() {
         shared="$XDG_STATE_HOME.shared"; mkdir -m 1777 "$shared"; chmod 1777 "$shared"; own="$shared/own.journal"
         "$P" stat --journal "$own" -e cbo0/CLOCKTICKS/ -o /dev/null & pid=$!
         until ls "$own" >/dev/null 2>&1; do sleep 0.01; done
-        kill -9 $pid; wait $pid; stat -c 'mode %a' "$own"; "$P" restore --journal "$own"; echo restored $?; "$P" restore
+        kill_both $pid; wait $pid; stat -c 'mode %a' "$own"
+        "$P" restore --journal "$own"; echo restored $?; "$P" restore
         complete "$shared/theirs.journal" <<'END'
 {text}END
         if chown 1 "$shared/theirs.journal"; then "$P" restore --journal "$shared/theirs.journal"; echo theirs $?; else echo cannot try; fi

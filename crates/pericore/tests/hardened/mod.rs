@@ -1,6 +1,7 @@
 //! What root may be made to do, and what ends a run: journals that others wrote, and others that are in the way. The
 //! runs are on a live software machine, of which every access is known. Needs root or user namespaces, and /dev/fuse.
 
+mod apart;
 mod blocked;
 mod inputs;
 mod journals;

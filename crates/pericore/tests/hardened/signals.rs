@@ -93,7 +93,7 @@ fn a_signal_to_restore_leaves_no_register_half_way() {
     let line = format!(
         r#"{REGISTERS}
         "$P" stat -e cbo0/TOR_OCCUPANCY.OPCODE,opc=DRd/ -o /dev/null & pid=$!; until_it_counts $pid
-        kill -9 $pid; wait $pid
+        kill_both $pid; wait $pid
         "$P" restore & pid=$!; sleep 0.0$(($$ % 9)); kill -USR1 $pid; wait $pid; "$P" restore >/dev/null; registers"#
     );
     let (run, left) = script(&Rig::default(), &line);

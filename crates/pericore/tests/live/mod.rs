@@ -1,8 +1,10 @@
 //! Commands of ours on a live software machine, under a shell.
 
+mod by_socket;
 #[path = "../../../../tests/tests/doors/rig.rs"]
 #[allow(dead_code, reason = "other tests use the rest of the rig")]
 pub mod rig;
+mod two_users;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +13,22 @@ use crate::ours::PERICORE;
 use pericore_doors::log::Kind;
 use rig::{Rig, Run, config};
 
-/// Runs a shell script on the machine, with a state directory of its own; `$P` is the program. What is left in the directory
-/// comes back too.
+/// Kills a process of ours together with the one that holds its registers, which else would put them back.
+const KILL_BOTH: &str = r#"kill_both() { held=$(cat /proc/$1/task/*/children); kill -STOP $held; kill -9 $1 $held; }"#;
+
+/// Runs a shell script on the machine, with a state directory of its own and a place where users meet; `$P` is the
+/// program. What is left in both comes back too.
 pub fn script(rig: &Rig, script: &str) -> (Run, Vec<PathBuf>) {
     let scratch = tempfile::tempdir().expect("a folder");
     let state = scratch.path().join("state");
-    let text = format!("XDG_STATE_HOME=$1 P=$2 PERICORE_CONFIG=; export XDG_STATE_HOME P PERICORE_CONFIG\n{script}");
-    let run = rig.run("sh", &["-c", &text, "sh", state.to_str().expect("UTF-8"), PERICORE]);
-    (run, files(&state))
+    let text = format!(
+        "XDG_STATE_HOME=$1 PERICORE_RUN=$2 P=$3 PERICORE_CONFIG=\n\
+         export XDG_STATE_HOME PERICORE_RUN P PERICORE_CONFIG\n{KILL_BOTH}\n{script}"
+    );
+    let meeting = scratch.path().join("run");
+    let [own, of_all] = [&state, &meeting].map(|path| path.to_str().expect("UTF-8"));
+    let run = rig.run("sh", &["-c", &text, "sh", own, of_all, PERICORE]);
+    (run, [files(&state), files(&meeting)].concat())
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

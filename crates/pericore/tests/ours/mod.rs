@@ -16,6 +16,7 @@ pub fn command(program: &str) -> Command {
         .env("PERICORE_CONFIG", "")
         .env("PERICORE_CATALOG", "")
         .env_remove("PERICORE_EMULATED")
+        .env_remove("PERICORE_RUN")
         .env_remove("NO_COLOR");
     command
 }

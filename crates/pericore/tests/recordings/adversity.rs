@@ -72,7 +72,7 @@ fn a_disk_that_is_full_is_named() {
     let (shown, stderr) = (String::from_utf8_lossy(&output.stdout), stderr_of(&output));
     assert!(shown.starts_with("status 255\n{"), "{shown}{stderr}");
     assert!(stderr.contains("cannot write x.parquet: No space left on device (os error 28); make room"), "{stderr}");
-    assert!(stderr.contains("samples before that are in x.parquet"), "{stderr}");
+    assert!(stderr.contains("samples before it are in x.parquet"), "{stderr}");
     let names: Vec<&str> = shown.lines().filter(|line| !line.starts_with('{')).collect();
     assert_eq!(names, ["status 255", ".", "..", "x.parquet"]);
 }

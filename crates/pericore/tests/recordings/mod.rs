@@ -3,6 +3,7 @@
 mod adversity;
 mod folder;
 mod killed;
+mod page;
 mod readers;
 mod record;
 mod report;

@@ -40,7 +40,7 @@ fn what_kills_the_run_leaves_what_was_measured() {
     fs::write(&file, &text).expect("written");
     let half = folder.run(&[&["report", "-j"]]);
     assert_eq!(half.stdout, output.stdout);
-    assert!(stderr_of(&half).contains("was written in part only, and is left out"), "{}", stderr_of(&half));
+    assert!(stderr_of(&half).contains("is incomplete and ignored"), "{}", stderr_of(&half));
     text.extend_from_slice(b"\n");
     fs::write(&file, &text).expect("written");
     let damaged = folder.run(&[&["report", "-j"]]);
@@ -78,7 +78,7 @@ fn a_full_disk_leaves_whole_lines() {
     assert_eq!(output.status.code(), Some(255), "{}", stderr_of(&output));
     assert!(
         stderr_of(&output).contains("cannot write pericore.rec")
-            && stderr_of(&output).contains("samples before that are in")
+            && stderr_of(&output).contains("samples before it are in")
     );
     let file = folder.file("pericore.rec");
     assert!(fs::read(&file).expect("a recording").ends_with(b"}\n"), "no half line");
@@ -122,7 +122,7 @@ fn an_older_recording_is_kept_until_there_is_a_new_one() {
     for (file, words) in [
         ("none.rec", "cannot read none.rec"),
         ("/dev/null", "nothing was recorded"),
-        ("/proc/self/exe", "it is no recording"),
+        ("/proc/self/exe", "not a Pericore recording"),
     ] {
         let output = folder.run(&[&["report", file]]);
         assert_eq!(output.status.code(), Some(255), "{file}");
@@ -157,7 +157,7 @@ fn only_a_sample_takes_the_place_of_an_older_recording() {
         let script = format!(r#"trap '' XFSZ; ulimit -f 2; "$P" record {} -e {named}"#, E5.join(" "));
         let output = folder.shell(&script);
         assert!(stderr_of(&output).contains("cannot write pericore.rec"), "{}", stderr_of(&output));
-        assert!(!stderr_of(&output).contains("samples before that"), "{}", stderr_of(&output));
+        assert!(!stderr_of(&output).contains("samples before it"), "{}", stderr_of(&output));
         is_kept("full disk", &output);
     }
     let inner = [PERICORE, "record", "-e", "imc/CAS_COUNT.RD/", "--", "/no/such/program"];

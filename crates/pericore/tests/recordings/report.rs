@@ -197,7 +197,11 @@ fn a_recording_without_samples_says_so() {
     for how in [&[][..], &["-I"], &["--over-time"], &["--diff", "pericore.rec"]] {
         let output = folder.run(&[&["report"], how]);
         assert_eq!(output.status.code(), Some(255), "{how:?}");
-        assert!(stderr_of(&output).contains("no sample in it"), "{how:?}: {}", stderr_of(&output));
+        assert!(
+            stderr_of(&output).contains("no sample: the recording ended before the first one"),
+            "{how:?}: {}",
+            stderr_of(&output)
+        );
     }
 }
 
@@ -224,7 +228,11 @@ fn a_report_never_overwrites_what_it_reads() {
         for read in [&["x.rec"][..], &["y.rec", "--diff", "x.rec"], &["x.rec", "--diff", "y.rec"], &["-I", "soft"]] {
             let refused = folder.run(&[&["report", "-o", output], read]);
             assert!(!refused.status.success(), "{output} {read:?}");
-            assert!(stderr_of(&refused).contains("which would be lost; name another file"), "{}", stderr_of(&refused));
+            assert!(
+                stderr_of(&refused).contains("which would be overwritten; name another file"),
+                "{}",
+                stderr_of(&refused)
+            );
             assert_eq!(fs::read(folder.file("x.rec")).expect("a recording"), recorded, "{output} {read:?}");
         }
     }
@@ -245,8 +253,8 @@ fn standard_input_is_a_recording_like_another() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("second: standard input"), "{}", stderr_of(&output));
     for (script, words) in [
         (r#""$P" report - </dev/null"#, "standard input: it ends before its first line does"),
-        (r#""$P" report - --diff - <x.rec"#, "standard input has one recording only"),
-        (r#""$P" report - -o x.rec <x.rec"#, "that is the recording standard input itself"),
+        (r#""$P" report - --diff - <x.rec"#, "standard input holds only one recording"),
+        (r#""$P" report - -o x.rec <x.rec"#, "this is the recording standard input itself"),
     ] {
         let output = folder.shell(script);
         assert!(!output.status.success() && stderr_of(&output).contains(words), "{script}: {}", stderr_of(&output));

@@ -63,7 +63,7 @@ fn what_kills_the_run_leaves_a_whole_table() {
     // It may have been killed in the middle of a write, too.
     let behind = |output: &Output| {
         let words = stderr_of(output);
-        let number = words.split_once("the last ").and_then(|(_, rest)| rest.split_once(" bytes were written in part"));
+        let number = words.split_once("the last ").and_then(|(_, rest)| rest.split_once(" bytes are incomplete"));
         number.map_or(0, |(number, _)| number.parse::<u64>().expect("a number"))
     };
     assert_eq!(behind(&half), behind(&output) + 21, "{}", stderr_of(&half));
@@ -82,7 +82,7 @@ fn a_full_disk_leaves_a_whole_table() {
     assert_eq!(output.status.code(), Some(255), "{}", stderr_of(&output));
     assert!(
         stderr_of(&output).contains("cannot write x.parquet")
-            && stderr_of(&output).contains("samples before that are in"),
+            && stderr_of(&output).contains("samples before it are in"),
         "{}",
         stderr_of(&output)
     );
@@ -136,7 +136,7 @@ fn conversions_come_back_to_the_byte() {
         ),
         (&["--to", "csv", "-A"], "leave out what chooses and forms a report"),
         (&["--to", "csv", "--to", "jsonl"], "give one time and one form at the most"),
-        (&["--to", "csv", "-o", "x.rec"], "that is the recording x.rec itself"),
+        (&["--to", "csv", "-o", "x.rec"], "this is the recording x.rec itself"),
     ] {
         let output = folder.run(&[&["report", "x.rec"], arguments]);
         assert!(

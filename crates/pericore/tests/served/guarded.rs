@@ -94,11 +94,11 @@ fn secrets_that_are_none_are_refused() {
     let open_key = put("open.pem", &fs::read_to_string(&key).expect("a key"), 0o644);
     let machine = ["serve", "--machine", "e5-2600", "--workload", "idle", "--listen"];
     for (line, words) in [
-        (&["127.0.0.1:0", "--token-file", &open][..], "everybody on this machine can read it"),
+        (&["127.0.0.1:0", "--token-file", &open][..], "every user of this machine can read it"),
         (&["127.0.0.1:0", "--token-file", &short], "a token has at least 16 characters"),
         (&["0.0.0.0:0", "--token-file", &good], "the token would go over the network in the clear"),
         (&[":0", "--token-file", &good], "the token would go over the network in the clear"),
-        (&["127.0.0.1:0", "--tls-cert", &cert, "--tls-key", &open_key], "everybody on this machine can read it"),
+        (&["127.0.0.1:0", "--tls-cert", &cert, "--tls-key", &open_key], "every user of this machine can read it"),
         (&["127.0.0.1:0", "--tls-cert", &good, "--tls-key", &key], "give a file in PEM with the server's certificate"),
         (
             &["127.0.0.1:0", "--tls-cert", &cert, "--tls-key", &good],

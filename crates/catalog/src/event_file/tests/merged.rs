@@ -11,7 +11,7 @@ fn a_row_without_subevent_is_the_same_another_or_new() {
     };
     let merged = |rows: &[String]| {
         let text = format!("[{}]", rows.join(","));
-        overlay(family(), &EventFile::parse(&text, family()).unwrap(), "x.json")
+        overlay(lasting(), family(), &EventFile::parse(&text, family()).unwrap(), "x.json")
     };
     let outcome = |rows: &[String]| {
         let merged = merged(rows);
@@ -47,8 +47,8 @@ fn a_new_name_for_a_known_code_needs_the_same_filters() {
     };
     let rows =
         [row("LLC_LOOKUP.OF_NODE", 0x34, 0x41), row("LLC_LOOKUP.READS", 0x34, 0x03), row("BY_OPCODE", 0x35, 0x01)];
-    let file =
-        EventFile::parse(&format!("[{}]", rows.join(",")), family()).map(|file| overlay(family(), &file, "x.json"));
+    let file = EventFile::parse(&format!("[{}]", rows.join(",")), family())
+        .map(|file| overlay(lasting(), family(), &file, "x.json"));
     let unit = file.unwrap().family.unit("cbo").unwrap();
     let required = |filters: &[crate::model::FilterUse]| {
         let required = filters.iter().filter(|used| used.need == crate::model::FilterNeed::Required);
@@ -68,7 +68,7 @@ fn the_extension_is_a_part_of_the_code() {
     let row = r#"[{"Unit":"QPI LL","EventName":"UNC_Q_MINE","EventCode":"0x3e","ExtSel":"1","UMask":"0x1"}]"#;
     let file = EventFile::parse(row, family()).unwrap();
     assert!(file.problems.is_empty(), "{:?}", file.problems);
-    let merged = overlay(family(), &file, "x.json");
+    let merged = overlay(lasting(), family(), &file, "x.json");
     let mine = merged.family.unit("qpi").unwrap().event("MINE").unwrap();
     assert_eq!((mine.config, mine.signal, mine.category, mine.filters.len()), (1 << 21 | 0x013e, None, "", 0));
 }

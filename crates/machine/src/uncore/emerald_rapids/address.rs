@@ -4,8 +4,8 @@
 
 use pericore_dram::Timing;
 
-use crate::ledger::emerald_rapids::Target;
-use crate::uncore::line::deal;
+use pericore_facts::emerald_rapids::Target;
+use pericore_parts::line::deal;
 
 /// Lines of a region.
 pub const REGION_BITS: u32 = 30;

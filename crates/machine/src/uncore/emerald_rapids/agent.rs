@@ -7,9 +7,8 @@ use super::request::{Pool, RequestId, RequestQueue};
 use super::shortage::{LinkCredits, Unsent};
 use super::tags::sizes::{SLICE_SET_BITS as SET_BITS, SLICE_WAYS};
 use super::tags::{AllTags, Tags};
-use crate::host::prefetch;
-use crate::ledger::emerald_rapids::compiled::level;
-use crate::ledger::emerald_rapids::{Found, Queue};
+use pericore_facts::emerald_rapids::{Found, Queue};
+use pericore_parts::host::prefetch;
 
 /// Ways of a slice's snoop filter, which has as many sets: twice the lines of an L2 (assumption).
 const FILTER_WAYS: usize = 16;
@@ -149,15 +148,3 @@ impl Agent {
 /// writebacks: so that no two sockets wait for each other's tables.
 pub const KEPT: u8 = 4;
 pub const KEPT_BY_REMOTE: u8 = 2;
-
-/// The level of a queue's entries, if each is said when it comes. Cores' requests have their places before they come, and of the queue of
-/// I/O stacks only the arrivals are counted.
-#[inline]
-pub const fn queued(queue: Queue) -> Option<u16> {
-    match queue {
-        Queue::Core | Queue::Io | Queue::Evict => None,
-        Queue::Snoop => Some(level!("cha/RxC_INSERTS.IPQ")),
-        Queue::Remote => Some(level!("cha/RxC_INSERTS.RRQ")),
-        Queue::RemoteWriteback => Some(level!("cha/RxC_INSERTS.WBQ")),
-    }
-}

@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use pericore_engine::{Agenda, Wheel};
-use pericore_hardware::signal::Wiring;
 
-use super::account::{Account, Lines};
 use super::address::{self, Map};
 use super::agent::{Agent, AllSlices};
-use super::binding::link_codes;
 use super::core::{AllL2s, Core};
 use super::device::{self, Stack};
 use super::errands::Errands;
@@ -19,31 +16,25 @@ use super::memory::Credits;
 use super::mesh::Mesh;
 use super::parameters::Parameters;
 use super::peer::Peers;
-use super::port::{self, Port};
+use super::port::Port;
 use super::power::Power;
 use super::remote::Directory;
 use super::request::Pool;
 use super::subchannel::Subchannel;
 use super::system::System;
-use super::{MOST_SUBCHANNELS, Model, Stores, Times};
-use crate::ledger::emerald_rapids::{Ledger, Shape};
+use super::{MOST_AGENTS, Model, Stores, Times};
 use crate::uncore::ModelError;
-use crate::uncore::program::Program;
-use crate::uncore::work::Work;
-use crate::workload::{MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario};
+use pericore_facts::emerald_rapids::{LinkCodes, Shape, SubchannelPlace};
+use pericore_parts::program::Program;
+use pericore_parts::work::Work;
+use pericore_workload::{MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario};
 
 impl Model {
-    /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`]. `opcode` gives
-    /// the catalogue's value of an opcode's name.
+    /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`].
     ///
     /// # Errors
-    /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name that the model emits.
-    pub fn for_scenario(
-        parameters: Parameters,
-        opcode: impl Fn(&str) -> Option<u64>,
-        scenario: Scenario,
-        wiring: &mut Wiring,
-    ) -> Result<Self, ModelError> {
+    /// [`ModelError`] if a parameter is out of range.
+    pub fn for_scenario(parameters: Parameters, scenario: Scenario) -> Result<Self, ModelError> {
         parameters.check()?;
         let clocks = parameters.clocks();
         let sockets = parameters.sockets;
@@ -52,19 +43,11 @@ impl Model {
         let places = Places::new(&tiles);
         let timing = &Arc::new(parameters.dram.clone());
         let memory = parameters.expander_dram.clone().map(Arc::new);
-        let shape = Shape {
-            sockets: all,
-            units: wiring.family().units.iter().map(|unit| (unit.name, unit.instances)).collect(),
-            tiles: tiles.clone(),
-            link_codes: link_codes(wiring)?,
-            pending: [timing.reads.into(), timing.writes.into()],
-            rooms: vec![("irp/FAF_INSERTS", port::READS.into()), ("irp/TxC_BL_DRS_INSERTS", port::DATA.into())],
-        };
-        let account = Account::new(wiring, Ledger::new(clocks, shape), opcode)?;
-        let mesh = Mesh::new(wiring, &tiles, &parameters, clocks.uclk)?;
+        let mesh = Mesh::new(&tiles, &parameters, clocks.uclk);
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
-            Subchannel::new(&account.ledger, (socket, within / 2, within % 2), clocks.dclk, timing)
+            let place = SubchannelPlace { channel: (socket, within / 2), half: (within % 2) as u8 };
+            Subchannel::new(place, clocks.dclk, timing)
         };
         let subchannels: Vec<Subchannel> = (0..all * 16).map(subchannel).collect();
         let mut channel_next = Agenda::new(subchannels.len());
@@ -92,7 +75,6 @@ impl Model {
             memory: MemoryConditions::default(),
             channel_next,
             subchannels,
-            powered_down: [false; MOST_SUBCHANNELS / 2],
             outcomes: Vec::with_capacity(16),
             power: Power::new(sockets, clocks.ticks_per_second / 1_000_000),
             links: Links::new(sockets),
@@ -104,14 +86,15 @@ impl Model {
             expanders: (0..all * LINKS).map(|_| Expander::new(clocks.dclk, memory.as_ref())).collect(),
             ports: (0..all * device::STACKS).map(|_| Port::new()).collect(),
             owned_lines: 0,
-            account,
+            announces: [true; MOST_AGENTS],
             stores: Stores::Plain,
             streamed: 0,
             devices_only: false,
             first_socket: 0,
             around: all,
             named_memory: None,
-            background: false,
+            system: false,
+            stores_apart: false,
             at_work: 0,
             remote: 0,
             expander: 0,
@@ -121,14 +104,16 @@ impl Model {
         })
     }
 
-    /// Binds every signal that a model emits, and builds none.
-    ///
-    /// # Errors
-    /// The catalogue does not have the names that the model emits by.
-    pub fn bind(opcode: impl Fn(&str) -> Option<u64>, wiring: &mut Wiring) -> Result<(), ModelError> {
-        Lines::bind(wiring, opcode)?;
-        Mesh::bind(wiring)?;
-        Ok(())
+    /// What the machine is made of: `units` and their instances in a socket, the codes of messages between sockets.
+    pub fn shape(&self, units: Vec<(&'static str, u16)>, link_codes: LinkCodes) -> Shape {
+        let dram = &self.parameters.dram;
+        Shape {
+            sockets: self.sockets.into(),
+            units,
+            tiles: layout::tiles(),
+            link_codes,
+            pending: [dram.reads.into(), dram.writes.into()],
+        }
     }
 
     /// A machine at tick 0 with empty caches, about to run a program.
@@ -137,10 +122,8 @@ impl Model {
     /// As [`Model::for_scenario`].
     pub fn for_program(
         parameters: Parameters,
-        opcode: impl Fn(&str) -> Option<u64>,
         source: Box<dyn ProgramSource>,
         settings: ProgramSettings,
-        wiring: &mut Wiring,
     ) -> Result<Self, ModelError> {
         let parameters = Parameters { fill_buffers: settings.misses, ..parameters };
         let (threads, sockets) = (parameters.limits().threads, parameters.sockets);
@@ -148,7 +131,7 @@ impl Model {
         let clusters = u64::from(parameters.clusters);
         let bytes = parameters.memory / clusters;
         let nodes = Nodes { count: sockets * parameters.clusters, bytes, span: address::REGION_BYTES / clusters };
-        let mut model = Self::for_scenario(parameters, opcode, Scenario { phases: Vec::new() }, wiring)?;
+        let mut model = Self::for_scenario(parameters, Scenario { phases: Vec::new() })?;
         model.set_to_work(&nothing);
         let homes = model.threads.iter().map(|thread| model.node_of(thread.core));
         model.work.run(Program::new(source, settings, homes, model.cores.len(), nodes));

@@ -2,7 +2,7 @@
 
 mod warming;
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED, Filter, Slice};
@@ -10,8 +10,9 @@ use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
 use super::tags::Way;
-use crate::ledger::emerald_rapids::compiled::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Reason, Ring, Target, Victim};
+use pericore_facts::emerald_rapids::{
+    AgentFact, FilterVictim, Found, Kind, Readers, Reason, Ring, SnoopCause, Target, Victim,
+};
 
 impl Model {
     /// The slice of an agent.
@@ -29,8 +30,7 @@ impl Model {
     }
 
     /// Takes every copy of a line out of this socket's caches; true if one was newer than memory.
-    pub(super) fn purge<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, sink: &mut S) -> bool {
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
+    pub(super) fn purge<R: Readers>(&mut self, socket: u8, cha: u8, line: u32, reader: &mut R) -> bool {
         let mut slice = self.slice(socket, cha);
         let mut modified = false;
         if let Some(way) = slice.find(line) {
@@ -42,15 +42,15 @@ impl Model {
         let entry = filter.get(way);
         filter.clear(way);
         if entry.state == FILTER_EXCLUSIVE {
-            self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), at_socket, at_cha, self.now, sink);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::External, false), reader);
             let core = self.core_number(socket, entry.owner);
             let state = self.l2s.at(core).snoop(line, true);
             if state.is_none() {
-                self.account.deed(deed!("cha/MISC.RSPI_WAS_FSE"), at_socket, at_cha, self.now, sink);
+                self.at_agent(socket, cha, AgentFact::OwnerHadNothing, reader);
             }
             return modified | (state == Some(MODIFIED));
         }
-        self.account.deed(deed!("cha/CORE_SNP.EXT_GTONE"), at_socket, at_cha, self.now, sink);
+        self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::External, true), reader);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             modified |= self.l2s.at(core).snoop(line, true) == Some(MODIFIED);
@@ -59,28 +59,28 @@ impl Model {
     }
 
     /// Streaming stores and flushes: no copy stays, memory gets what is newer.
-    pub(super) fn drive_out<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn drive_out<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        let modified = self.purge(socket, cha, line, sink);
+        let modified = self.purge(socket, cha, line, reader);
         let stream = matches!(class.kind, Kind::StreamFull | Kind::StreamPart);
         if stream {
-            self.go(request, sink);
+            self.go(request, reader);
             let (here, core) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
-            self.mesh_send(socket, Ring::Acknowledge, 0, here, core, sink);
-            self.mesh_send(socket, Ring::Block, 1, core, here, sink);
+            self.mesh_send(socket, Ring::Acknowledge, 0, here, core, reader);
+            self.mesh_send(socket, Ring::Block, 1, core, here, reader);
         }
         if !stream && !modified {
-            self.acknowledge(request, 0, sink);
+            self.acknowledge(request, 0, reader);
             return;
         }
         self.pool[request].writes = true;
         // The pull and its data take a round trip, of which the messages above are the traffic.
         let wait = if stream { self.times.core_snoop } else { self.times.llc_quick };
-        self.write_home(request, wait, sink);
+        self.write_home(request, wait, reader);
     }
 
     /// Memory gets what is newest of a line, and the copies stay: with several cores shared, else exclusive.
-    pub(super) fn clean<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn clean<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, .. } = self.pool[request];
         let shared = Self::shared_state(&self.pool[request]);
         let filter = self.filter(socket, cha);
@@ -93,29 +93,29 @@ impl Model {
             let state = if stays == SHARED { shared } else { Found::Exclusive };
             slice.set(way, state as u8, 0);
         } else if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
-            self.account.deed(deed!("cha/CORE_SNP.EXT_ONE"), socket.into(), cha.into(), self.now, sink);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::External, false), reader);
             let core = self.core_number(socket, entry.owner);
             modified = self.l2s.at(core).clean(line);
         }
         if !modified {
-            self.acknowledge(request, 0, sink);
+            self.acknowledge(request, 0, reader);
             return;
         }
         let written = &mut self.pool[request];
         (written.writes, written.grant) = (true, stays);
-        self.write_home(request, self.times.llc_quick, sink);
+        self.write_home(request, self.times.llc_quick, reader);
     }
 
     /// Tells a requester that what it asked for is done, `wait` later.
-    pub(super) fn acknowledge<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    pub(super) fn acknowledge<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, .. } = self.pool[request];
         let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
-        let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
+        let at = self.mesh_send(socket, Ring::Acknowledge, 0, from, to, reader);
         self.wheel.schedule(at + wait + self.times.llc_quick, Event::Data.of(request));
     }
 
     /// A core or I/O stack gives a line up, which its look-up has found in a way of slice or snoop filter.
-    pub(super) fn take_back<S: SignalSink>(&mut self, request: RequestId, way: Option<Way>, sink: &mut S) {
+    pub(super) fn take_back<R: Readers>(&mut self, request: RequestId, way: Option<Way>, reader: &mut R) {
         let Request { socket, cha, line, class, origin, found, .. } = self.pool[request];
         let kind = class.kind;
         let from_device = kind == Kind::DmaWriteback;
@@ -136,29 +136,29 @@ impl Model {
         if owned && kind != Kind::WritebackShared {
             let state = if kind == Kind::WritebackClean { Found::Exclusive } else { Found::Modified };
             if in_slice {
-                self.llc_insert(socket, cha, line, state, from_device, sink);
+                self.llc_insert(socket, cha, line, state, from_device, reader);
             } else {
-                self.llc_add(socket, cha, line, state, from_device, sink);
+                self.llc_add(socket, cha, line, state, from_device, reader);
             }
             if kind == Kind::WritebackModified {
-                self.account.deed(deed!("cha/WB_PUSH_MTOI.LLC"), socket.into(), cha.into(), self.now, sink);
+                self.at_agent(socket, cha, AgentFact::PushesBack(false), reader);
             }
         }
         if !from_device {
-            self.go(request, sink);
+            self.go(request, reader);
         }
         self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));
     }
 
     /// Puts a line into the slice; what gives way goes to memory if it must.
-    pub(super) fn llc_insert<S: SignalSink>(
+    pub(super) fn llc_insert<R: Readers>(
         &mut self,
         socket: u8,
         cha: u8,
         line: u32,
         state: Found,
         for_io: bool,
-        sink: &mut S,
+        reader: &mut R,
     ) {
         let mut slice = self.slice(socket, cha);
         if let Some(way) = slice.find(line) {
@@ -168,30 +168,30 @@ impl Model {
             slice.touch(way);
             return;
         }
-        self.llc_add(socket, cha, line, state, for_io, sink);
+        self.llc_add(socket, cha, line, state, for_io, reader);
     }
 
     /// The same for a line that is not there.
-    fn llc_add<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, state: Found, for_io: bool, sink: &mut S) {
+    fn llc_add<R: Readers>(&mut self, socket: u8, cha: u8, line: u32, state: Found, for_io: bool, reader: &mut R) {
         let Some(old) = self.slice(socket, cha).insert(line, state as u8, 0) else { return };
         let left = Found::in_slice(old.state);
         let (_, home) = super::address::target(old.line);
         let victim = Victim { state: left, for_io, remote: home != socket };
-        self.account.give_way(socket.into(), cha.into(), victim, self.now, sink);
+        reader.give_way(socket.into(), cha.into(), victim, self.now);
         if left == Found::Modified {
-            self.send_out(socket, cha, old.line, sink);
+            self.send_out(socket, cha, old.line, reader);
         }
     }
 
     /// Notes in the snoop filter who has a line; what gives way is taken from the cores that have it.
-    pub(super) fn filter_insert<S: SignalSink>(
+    pub(super) fn filter_insert<R: Readers>(
         &mut self,
         socket: u8,
         cha: u8,
         line: u32,
         state: u8,
         core: u8,
-        sink: &mut S,
+        reader: &mut R,
     ) {
         let mut filter = self.filter(socket, cha);
         if let Some(way) = filter.find(line) {
@@ -199,35 +199,32 @@ impl Model {
             filter.touch(way);
             return;
         }
-        self.filter_add(socket, cha, line, state, core, sink);
+        self.filter_add(socket, cha, line, state, core, reader);
     }
 
     /// The same for a line that it does not have.
-    pub(super) fn filter_add<S: SignalSink>(
+    pub(super) fn filter_add<R: Readers>(
         &mut self,
         socket: u8,
         cha: u8,
         line: u32,
         state: u8,
         core: u8,
-        sink: &mut S,
+        reader: &mut R,
     ) {
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let Some(old) = self.filter(socket, cha).insert(line, state, core) else { return };
         if old.state == FILTER_EXCLUSIVE {
             let core = self.core_number(socket, old.owner);
             let had = self.l2s.at(core).snoop(old.line, true);
             let modified = had == Some(MODIFIED);
-            let what = if modified { deed!("cha/SF_EVICTION.M_STATE") } else { deed!("cha/SF_EVICTION.E_STATE") };
-            self.account.deed(what, at_socket, at_cha, self.now, sink);
-            self.account.deed(deed!("cha/CORE_SNP.EVICT_ONE"), at_socket, at_cha, self.now, sink);
+            let entry = if modified { FilterVictim::Modified } else { FilterVictim::Exclusive };
+            self.at_agent(socket, cha, AgentFact::DropsEntry(entry), reader);
             if modified {
-                self.send_out(socket, cha, old.line, sink);
+                self.send_out(socket, cha, old.line, reader);
             }
             return;
         }
-        self.account.deed(deed!("cha/SF_EVICTION.S_STATE"), at_socket, at_cha, self.now, sink);
-        self.account.deed(deed!("cha/CORE_SNP.EVICT_GTONE"), at_socket, at_cha, self.now, sink);
+        self.at_agent(socket, cha, AgentFact::DropsEntry(FilterVictim::Shared), reader);
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             self.l2s.at(core).snoop(old.line, true);
@@ -235,7 +232,7 @@ impl Model {
     }
 
     /// A modified line leaves the socket's caches for memory.
-    pub(super) fn send_out<S: SignalSink>(&mut self, socket: u8, cha: u8, line: u32, sink: &mut S) {
+    pub(super) fn send_out<R: Readers>(&mut self, socket: u8, cha: u8, line: u32, reader: &mut R) {
         let (target, home) = super::address::target(line);
         let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
         request.writes = true;
@@ -244,23 +241,23 @@ impl Model {
         let agent = &mut self.agents[usize::from(number)];
         let room = home == socket || !agent.links.is_short(Reason::Writeback);
         if room && agent.can_start(line) {
-            self.start_victim(request, sink);
+            self.start_victim(request, reader);
         } else {
             agent.victims.push_back(request, &mut self.pool);
-            self.next_victim(socket, cha, sink);
+            self.next_victim(socket, cha, reader);
         }
     }
 
-    pub(super) fn start_victim<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn start_victim<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let slot = self.agent(socket, cha).take_entry(line, request);
         self.pool[request].slot = slot;
-        self.account.tor_in(socket.into(), cha.into(), class, self.now, sink);
+        reader.tor_in(socket.into(), cha.into(), class, self.now);
         if class.target == Target::Device {
             self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));
             return;
         }
-        self.account.deed(deed!("cha/WB_PUSH_MTOI.MEM"), socket.into(), cha.into(), self.now, sink);
-        self.write_home(request, self.times.llc_quick, sink);
+        self.at_agent(socket, cha, AgentFact::PushesBack(true), reader);
+        self.write_home(request, self.times.llc_quick, reader);
     }
 }

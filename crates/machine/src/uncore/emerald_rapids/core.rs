@@ -5,9 +5,9 @@ use pericore_engine::search::matches;
 
 use super::tags::sizes::{L2_SET_BITS, L2_WAYS};
 use super::tags::{AllTags, Tags};
-use crate::host::prefetch;
-pub use crate::uncore::core::{Buffer, ThreadState};
-use crate::workload::{Access, Generator};
+pub use pericore_parts::core::{Buffer, ThreadState};
+use pericore_parts::host::prefetch;
+use pericore_workload::{Access, Generator};
 
 /// States of a line in an L2; the order is the order of rights.
 pub const SHARED: u8 = 1;

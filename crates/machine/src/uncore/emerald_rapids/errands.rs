@@ -1,12 +1,13 @@
 //! What a phase makes happen at random times: messages to the system agent, and traffic between devices.
 
 use pericore_engine::Random;
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
+use pericore_facts::emerald_rapids::Readers;
 
 use super::Model;
 use super::event::Event;
-use crate::uncore::recurring::Recurring;
-use crate::workload::{Errand, MessageKind};
+use pericore_parts::recurring::Recurring;
+use pericore_workload::{Errand, MessageKind};
 
 /// Seed of the times (the kinds of a socket share one stream of numbers).
 const SEED: u64 = 0x0E44_A2D5;
@@ -54,7 +55,7 @@ impl Model {
     }
 
     /// The errands that are due, unless the look at them is stale.
-    pub(super) fn step_errands<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+    pub(super) fn step_errands<R: Readers>(&mut self, number: u16, reader: &mut R) {
         let now = self.now;
         if self.errands.sockets[usize::from(number)].watched != now {
             return;
@@ -65,8 +66,8 @@ impl Model {
             let turn = socket.turn;
             socket.turn = turn.wrapping_add(1);
             match kind {
-                MessageKind::PeerWrite | MessageKind::PeerRead => self.start_peers(number, kind, turn, sink),
-                _ => self.send_to_system(number, kind, turn, sink),
+                MessageKind::PeerWrite | MessageKind::PeerRead => self.start_peers(number, kind, turn, reader),
+                _ => self.send_to_system(number, kind, turn, reader),
             }
         }
         self.watch_errands(number);

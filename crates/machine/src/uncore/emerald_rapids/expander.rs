@@ -8,7 +8,7 @@ pub mod device;
 
 use pericore_dram::{Arrival, Outcome, Pending};
 use pericore_engine::NEVER;
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use self::device::{LINKS, SUBCHANNEL_BITS, SUBCHANNELS};
 use super::Model;
@@ -16,8 +16,7 @@ use super::address::among;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use super::subchannel::Unseen;
-use crate::ledger::emerald_rapids::Ring;
-use crate::ledger::emerald_rapids::compiled::{deed, level};
+use pericore_facts::emerald_rapids::{ExpanderFact, Fact, Readers, Ring};
 
 /// Uncore cycles in which a message is unpacked, and messages for which the device returns its credits in a flit of their
 /// own (assumptions).
@@ -28,28 +27,15 @@ const SLOTS: [Tick; 2] = [1, 5];
 
 impl Model {
     /// A read of an expander's memory (M2S Req), or a write (M2S RwD), leaves its agent after `wait`.
-    pub(super) fn expander_access<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    pub(super) fn expander_access<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, line, writes, partial, .. } = self.pool[request];
-        let (at, port, now) = (u16::from(socket), self.expander_link(line), self.now);
+        let (at, port) = (u16::from(socket), self.expander_link(line));
         let from = self.places.cha[usize::from(cha)];
         // The CXL ports lie at the mesh stops of the first I/O stacks.
         let to = self.places.m2pcie[usize::from(port)];
         let ring = if writes { Ring::Block } else { Ring::Address };
-        let arrives = self.mesh_send(socket, ring, 0, from, to, sink);
-        let read = [
-            deed!("cxldp/TxC_AGF_INSERTS.M2S_REQ"),
-            deed!("cxlcm/TxC_PACK_BUF_INSERTS.MEM_REQ"),
-            deed!("cxlcm/TxC_FLITS.VALID"),
-        ];
-        let header = if partial { deed!("cxlcm/TxC_FLITS.BE_HDR") } else { deed!("cxlcm/TxC_FLITS.SZ_HDR") };
-        let write = [
-            deed!("cxldp/TxC_AGF_INSERTS.M2S_DATA"),
-            deed!("cxlcm/TxC_PACK_BUF_INSERTS.MEM_DATA"),
-            header,
-            deed!("cxlcm/TxC_FLITS.NO_HDR"),
-        ];
-        let happens: &[_] = if writes { &write } else { &read };
-        happens.iter().for_each(|&what| self.account.deed(what, at, port, now, sink));
+        let arrives = self.mesh_send(socket, ring, 0, from, to, reader);
+        reader.read(self.now, Fact::Expander((at, port), ExpanderFact::Sends { writes, partial }));
         if self.parameters.expander_dram.is_none() {
             let there_and_back = 2 * self.times.expander_way + self.times.uclk;
             self.wheel.schedule(arrives + wait + there_and_back, Event::ExpanderData.of(request));
@@ -161,49 +147,26 @@ impl Model {
     }
 
     /// An expander's answer has come over its link, data (S2M DRS) or word of a write (S2M NDR): it is unpacked.
-    pub(super) fn expander_data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn expander_data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, line, writes, .. } = self.pool[request];
         let (at, port, now) = (u16::from(socket), self.expander_link(line), self.now);
-        let data = [
-            deed!("cxlcm/RxC_FLITS.SZ_HDR"),
-            deed!("cxlcm/RxC_FLITS.NO_HDR"),
-            deed!("cxlcm/RxC_FLITS.VALID_MSG"),
-            deed!("cxlcm/RxC_PACK_BUF_INSERTS.MEM_DATA"),
-            deed!("cxlcm/RxC_AGF_INSERTS.MEM_DATA"),
-        ];
-        let word = [
-            deed!("cxlcm/RxC_FLITS.VALID"),
-            deed!("cxlcm/RxC_FLITS.VALID_MSG"),
-            deed!("cxlcm/RxC_PACK_BUF_INSERTS.MEM_REQ"),
-            deed!("cxlcm/RxC_AGF_INSERTS.MEM_REQ"),
-        ];
-        let happens: &[_] = if writes { &word } else { &data };
-        let account = &mut self.account;
-        happens.iter().for_each(|&what| account.deed(what, at, port, now, sink));
-        if (line / u32::from(self.parameters.expanders)).is_multiple_of(MESSAGES_OF_A_CREDIT) {
-            account.deed(deed!("cxlcm/RxC_MISC.LLCRD"), at, port, now, sink);
-        }
-        account.enter(Self::unpacked(writes), at, port, now, sink);
+        let credits = (line / u32::from(self.parameters.expanders)).is_multiple_of(MESSAGES_OF_A_CREDIT);
+        reader.read(now, Fact::Expander((at, port), ExpanderFact::Comes { writes, credits }));
         self.wheel.schedule(now + UNPACKING * self.times.uclk, Event::ExpanderSent.of(request));
     }
 
-    /// Where an answer waits while it is unpacked.
-    const fn unpacked(writes: bool) -> u16 {
-        if writes { level!("cxlcm/RxC_PACK_BUF_NE.MEM_REQ") } else { level!("cxlcm/RxC_PACK_BUF_NE.MEM_DATA") }
-    }
-
     /// It goes back over the mesh: data to whoever asked, word of a write to the agent.
-    pub(super) fn expander_sent<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn expander_sent<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, writes, .. } = self.pool[request];
         let port = self.expander_link(line);
-        self.account.leave(Self::unpacked(writes), socket.into(), port, self.now, sink);
+        reader.read(self.now, Fact::Expander((socket.into(), port), ExpanderFact::Unpacked { writes }));
         let (from, agent) = (self.places.m2pcie[usize::from(port)], self.places.cha[usize::from(cha)]);
         if writes {
-            self.write_is_done(request, from, 0, sink);
+            self.write_is_done(request, from, 0, reader);
             return;
         }
         let to = if class.kind.is_llc_prefetch() { agent } else { self.requester_tile(request) };
-        let back = self.mesh_send(socket, Ring::Block, 0, from, to, sink);
+        let back = self.mesh_send(socket, Ring::Block, 0, from, to, reader);
         self.wheel.schedule(back, Event::Data.of(request));
     }
 }

@@ -4,18 +4,18 @@
 
 use super::Model;
 use super::request::Request;
-use crate::host::prefetch;
-use crate::ledger::emerald_rapids::Queue;
+use pericore_facts::emerald_rapids::{Fact, Queue, Readers};
+use pericore_parts::host::prefetch;
 
 impl Model {
     /// A request sets out for its agent.
     #[inline]
-    pub(super) fn foresee_arrival(&self, request: &Request) {
+    pub(super) fn foresee_arrival<R: Readers>(&self, request: &Request, reader: &mut R) {
         let Request { socket, cha, class, line, .. } = *request;
         let number = self.agent_number(socket, cha);
         self.slices.prefetch(number, line);
         self.agents[usize::from(number)].prefetch();
-        self.account.ledger.prefetch_arrival(socket.into(), cha.into(), class);
+        reader.read(self.now, Fact::SetsOut((socket.into(), cha.into()), class));
     }
 
     /// A thread's next access is about to become a request, and what its core gave up for the last one too. Each looks for its slice's set:
@@ -36,10 +36,10 @@ impl Model {
 
     /// Memory has answered: a request's data goes to its core, and the thread that waits for it goes on; its entry is given back.
     #[inline]
-    pub(super) fn foresee_end(&self, request: &Request) {
+    pub(super) fn foresee_end<R: Readers>(&self, request: &Request, reader: &mut R) {
         let Request { socket, cha, class, origin, thread, line, .. } = *request;
         self.agents[usize::from(self.agent_number(socket, cha))].prefetch();
-        self.account.ledger.prefetch_end(socket.into(), cha.into(), class);
+        reader.read(self.now, Fact::Answered((socket.into(), cha.into()), class));
         if class.kind.queue() == Queue::Core {
             self.cores[usize::from(origin)].prefetch();
             self.l2s.prefetch(origin, line);

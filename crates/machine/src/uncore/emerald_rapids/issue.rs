@@ -1,16 +1,15 @@
 //! The core side of the model: threads issue accesses, misses become requests, data comes back.
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::address;
 use super::core::{Aimed, Buffer, EXCLUSIVE, MODIFIED, SHARED, ThreadState};
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::compiled::deed;
-use crate::ledger::emerald_rapids::{Kind, Lookup, Ring};
-use crate::uncore::program::Cores;
-use crate::workload::Access;
+use pericore_facts::emerald_rapids::{AgentFact, Kind, Lookup, Readers, Ring};
+use pericore_parts::program::Cores;
+use pericore_workload::Access;
 
 /// Bytes of a line, as a shift.
 const LINE_SHIFT: u32 = 6;
@@ -75,15 +74,15 @@ impl Model {
     }
 
     /// Lets a thread issue until it must wait.
-    pub(super) fn issue<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+    pub(super) fn issue<R: Readers>(&mut self, thread: u16, reader: &mut R) {
         if self.work.program.is_some() {
-            self.run_program(thread, sink);
+            self.run_program(thread, reader);
             return;
         }
         let index = usize::from(thread);
         for _ in 0..RUN_AHEAD {
             let Some((access, line)) = self.next_access(thread) else {
-                self.finish(thread, sink);
+                self.finish(thread, reader);
                 return;
             };
             let state = &mut self.threads[index];
@@ -100,7 +99,7 @@ impl Model {
                 let pause = self.pause_of(thread);
                 self.threads[index].ready += pause;
                 self.work.done += 1;
-                self.chores(thread, line, sink);
+                self.chores(thread, line, reader);
                 continue;
             }
             if at > self.now {
@@ -120,9 +119,9 @@ impl Model {
             match buffer {
                 Buffer::Taken => {
                     let kind = self.kind_of(access);
-                    let request = self.request(kind, core, line, thread, sink);
-                    self.prefetch(thread, line, access.store, sink);
-                    self.chores(thread, line, sink);
+                    let request = self.request(kind, core, line, thread, reader);
+                    self.prefetch(thread, line, access.store, reader);
+                    self.chores(thread, line, reader);
                     if access.blocking {
                         self.threads[index].state = ThreadState::ForData(request);
                         return;
@@ -163,13 +162,13 @@ impl Model {
     }
 
     /// Sends a request of a core over the mesh to its agent.
-    pub(super) fn request<S: SignalSink>(
+    pub(super) fn request<R: Readers>(
         &mut self,
         kind: Kind,
         core: u16,
         line: u32,
         thread: u16,
-        sink: &mut S,
+        reader: &mut R,
     ) -> RequestId {
         let socket = self.socket_of(core);
         let (target, home) = address::target(line);
@@ -177,23 +176,23 @@ impl Model {
         let mut request = Request::new(kind, socket, cha, home, core, line, target);
         request.thread = thread;
         request.partial = kind == Kind::StreamPart;
-        self.foresee_arrival(&request);
+        self.foresee_arrival(&request, reader);
         let request = self.pool.add(request);
         let from = self.core_tile(core);
         let to = self.places.cha[usize::from(cha)];
-        let mut at = self.mesh_send(socket, Ring::Address, 1, from, to, sink) + self.times.miss_to_mesh;
+        let mut at = self.mesh_send(socket, Ring::Address, 1, from, to, reader) + self.times.miss_to_mesh;
         if matches!(kind, Kind::WritebackModified | Kind::WritebackClean) {
-            at = at.max(self.mesh_send(socket, Ring::Block, 1, from, to, sink) + self.times.miss_to_mesh);
+            at = at.max(self.mesh_send(socket, Ring::Block, 1, from, to, reader) + self.times.miss_to_mesh);
         }
         self.send_at(request, at);
         request
     }
 
     /// The L2's prefetcher: two misses in a row bring the lines after them.
-    fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, store: bool, sink: &mut S) {
+    fn prefetch<R: Readers>(&mut self, thread: u16, line: u32, store: bool, reader: &mut R) {
         let state = &mut self.threads[usize::from(thread)];
         let core = state.core;
-        let last = &mut state.last_miss[usize::from(store && !self.background)];
+        let last = &mut state.last_miss[usize::from(store && self.stores_apart)];
         let follows = line.wrapping_sub(*last) <= 3 && line != *last;
         *last = line;
         if !follows || self.stores != super::Stores::Plain && store {
@@ -203,7 +202,7 @@ impl Model {
             let next = line + ahead;
             if address::target(next) == address::target(line) && self.take_prefetch(core, next, store) {
                 let kind = if store { Kind::OwnershipPrefetch } else { Kind::DataPrefetch };
-                self.request(kind, core, next, u16::MAX, sink);
+                self.request(kind, core, next, u16::MAX, reader);
             }
         }
     }
@@ -214,7 +213,7 @@ impl Model {
     }
 
     /// Writes back what a core gave up.
-    pub(super) fn write_back<S: SignalSink>(&mut self, core: u16, given_up: Option<(u32, u8)>, sink: &mut S) {
+    pub(super) fn write_back<R: Readers>(&mut self, core: u16, given_up: Option<(u32, u8)>, reader: &mut R) {
         let Some((line, state)) = given_up else { return };
         let kind = match state {
             MODIFIED => Kind::WritebackModified,
@@ -222,34 +221,34 @@ impl Model {
             _ => Kind::WritebackShared,
         };
         self.cores[usize::from(core)].writebacks += 1;
-        self.request(kind, core, line, u16::MAX, sink);
+        self.request(kind, core, line, u16::MAX, reader);
     }
 
     /// Data or permission arrives at the requester.
-    pub(super) fn data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { class, origin, line, grant, thread, .. } = self.pool[request];
         let kind = class.kind;
-        if kind.queue() == crate::ledger::emerald_rapids::Queue::Io {
-            self.device_data(request, sink);
+        if kind.queue() == pericore_facts::emerald_rapids::Queue::Io {
+            self.device_data(request, reader);
             return;
         }
-        self.end_entry(request, sink);
+        self.end_entry(request, reader);
         self.cores[usize::from(origin)].give_buffer(line);
         let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
         let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.at(origin).fill(line, grant) } else { None };
         if given_up.is_some() {
             self.foresee_next(thread);
         }
-        self.write_back(origin, given_up, sink);
+        self.write_back(origin, given_up, reader);
         if thread != u16::MAX {
             self.work.done += 1;
         }
         self.pool.remove(request);
-        self.resume(origin, Some(request), sink);
+        self.resume(origin, Some(request), reader);
     }
 
     /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
-    pub(super) fn resume<S: SignalSink>(&mut self, core: u16, arrived: Option<RequestId>, sink: &mut S) {
+    pub(super) fn resume<R: Readers>(&mut self, core: u16, arrived: Option<RequestId>, reader: &mut R) {
         for turn in 0..u16::from(self.parameters.threads_per_core) {
             let thread = self.thread_of(core, turn);
             let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
@@ -262,14 +261,14 @@ impl Model {
                 _ => continue,
             }
             state.state = ThreadState::Running;
-            self.issue(thread, sink);
+            self.issue(thread, reader);
         }
     }
 
     /// What a system does besides its workload: fetches code, walks pages, flushes a line, looks at a device, prefetches into the
     /// LLC. Rates are assumptions, low enough to leave bandwidth alone.
-    fn chores<S: SignalSink>(&mut self, thread: u16, line: u32, sink: &mut S) {
-        if !self.background {
+    fn chores<R: Readers>(&mut self, thread: u16, line: u32, reader: &mut R) {
+        if !self.system {
             return;
         }
         let state = &mut self.threads[usize::from(thread)];
@@ -324,7 +323,7 @@ impl Model {
                 _ => self.take_prefetch(core, wanted, kind.owns()),
             };
         if room {
-            self.request(kind, core, wanted, u16::MAX, sink);
+            self.request(kind, core, wanted, u16::MAX, reader);
         }
     }
 
@@ -339,14 +338,14 @@ impl Model {
     }
 
     /// A thread has no more accesses.
-    pub(super) fn finish<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+    pub(super) fn finish<R: Readers>(&mut self, thread: u16, reader: &mut R) {
         let state = &mut self.threads[usize::from(thread)];
         state.state = ThreadState::Finished;
         let core = state.core;
         self.cores[usize::from(core)].running -= 1;
         if self.cores[usize::from(core)].running == 0 {
             let socket = u16::from(self.socket_of(core));
-            self.core_sleeps(socket, sink);
+            self.core_sleeps(socket, reader);
         }
     }
 
@@ -360,15 +359,9 @@ impl Model {
     }
 
     /// Tells a core that its request will be done: the early go.
-    pub(super) fn go<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn go<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, class, .. } = self.pool[request];
-        let which = match class.kind {
-            Kind::StreamFull | Kind::StreamPart => deed!("cha/DIRECT_GO_OPC.PULL"),
-            kind if kind.is_writeback() => deed!("cha/DIRECT_GO_OPC.GO_PULL"),
-            kind if kind.is_device() => deed!("cha/DIRECT_GO_OPC.EXTCMP"),
-            _ => deed!("cha/DIRECT_GO_OPC.GO"),
-        };
-        self.account.deed(which, socket.into(), cha.into(), self.now, sink);
+        self.at_agent(socket, cha, AgentFact::Grants(class.kind), reader);
     }
 
     /// The later of two ticks, for messages that must both have come.

@@ -2,7 +2,7 @@
 
 mod numbering;
 
-use crate::ledger::emerald_rapids::Tile;
+use pericore_facts::emerald_rapids::Tile;
 
 /// The upper die, from the top: `P` an I/O stack, `U` a socket link, `M` a memory controller, `C` a core with its slice, `.` a core
 /// that is not sold (guide, Figure 1-1: an I/O row and five rows of seven, memory at both ends of the third, and seven blocks of

@@ -3,15 +3,16 @@
 use std::collections::VecDeque;
 
 use pericore_dram::{Arrival, Outcome, Pending};
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::address::{Place, SUBCHANNELS};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
-use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::ledger::emerald_rapids::deeds::Deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring, Target};
+use pericore_facts::emerald_rapids::{
+    AgentFact, Fact, Found, HomeRequest, Kind, MemoryAction, MemoryPrefetch, MemoryRequest, MemoryUnitFact, Queue,
+    Readers, Ring, Target,
+};
 
 /// Credits of a subchannel's queues, and what waits for them.
 #[derive(Debug)]
@@ -34,30 +35,6 @@ impl Credits {
     }
 }
 
-type Halves = [u16; 2];
-const READS: Halves = [deed!("m2m/IMC_READS.CH0_NORMAL"), deed!("m2m/IMC_READS.CH1_NORMAL")];
-const FULL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_FULL"), deed!("m2m/IMC_WRITES.CH1_FULL")];
-const PARTIAL_WRITES: Halves = [deed!("m2m/IMC_WRITES.CH0_PARTIAL"), deed!("m2m/IMC_WRITES.CH1_PARTIAL")];
-/// Reads that wait for a credit; one that finds a credit stays for no time.
-const INGRESS: u16 = level!("m2m/RxC_AD_OCCUPANCY");
-const TRACKED: Halves = [deed!("m2m/TRACKER_INSERTS.CH0"), deed!("m2m/TRACKER_INSERTS.CH1")];
-const TRACKER: Halves = [level!("m2m/TRACKER_OCCUPANCY.CH0"), level!("m2m/TRACKER_OCCUPANCY.CH1")];
-const WRITES_TRACKED: Halves = [deed!("m2m/WR_TRACKER_INSERTS.CH0"), deed!("m2m/WR_TRACKER_INSERTS.CH1")];
-const POSTED: Halves = [level!("m2m/WR_TRACKER_POSTED_INSERTS.CH0"), level!("m2m/WR_TRACKER_POSTED_INSERTS.CH1")];
-const NONPOSTED: Halves =
-    [level!("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH0"), level!("m2m/WR_TRACKER_NONPOSTED_INSERTS.CH1")];
-const NO_CREDIT: Halves = [level!("m2m/WPQ_NO_REG_CRD.CHN0"), level!("m2m/WPQ_NO_REG_CRD.CHN1")];
-const PREFETCHED: Halves = [deed!("m2m/PREFCAM_INSERTS.CH0_XPT"), deed!("m2m/PREFCAM_INSERTS.CH1_XPT")];
-const REMOTE_PREFETCHED: Halves = [deed!("m2m/PREFCAM_INSERTS.CH0_UPI"), deed!("m2m/PREFCAM_INSERTS.CH1_UPI")];
-const PREFETCHES: Halves = [level!("m2m/PREFCAM_OCCUPANCY.CH0"), level!("m2m/PREFCAM_OCCUPANCY.CH1")];
-const PREFETCH_DONE: Halves = [deed!("m2m/PREFCAM_DEALLOCS.RSP_CH0"), deed!("m2m/PREFCAM_DEALLOCS.RSP_CH1")];
-const NOT_PREFETCHED: Halves = [deed!("m2m/PREFCAM_RESP_MISS.CH0"), deed!("m2m/PREFCAM_RESP_MISS.CH1")];
-const PREFETCH_LOST: Halves = [deed!("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT"), deed!("m2m/PREFCAM_DEMAND_DROPS.CH1_XPT")];
-const NO_ROOM: Halves =
-    [deed!("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY"), deed!("m2m/PREFCAM_DROP_REASONS_CH1.RPQ_PROXY")];
-const SENT: Halves = [deed!("cha/XPT_PREF.SENT0"), deed!("cha/XPT_PREF.SENT1")];
-const DROPPED: Halves = [deed!("cha/XPT_PREF.DROP0"), deed!("cha/XPT_PREF.DROP1")];
-
 /// True if a prefetch runs ahead of a request's read of memory, where there is room for it.
 #[inline]
 const fn is_prefetched(kind: Kind) -> bool {
@@ -70,17 +47,32 @@ const fn seen(place: Place) -> (u16, usize) {
     (place.channel as u16 / 2, place.channel as usize % 2)
 }
 
+/// What memory is asked for by a request whose place there is known.
+#[inline]
+fn in_memory(request: &Request) -> MemoryRequest {
+    let (unit, half) = seen(request.place);
+    let (action, prefetch) = match (request.writes, request.prefetched) {
+        (true, _) if request.partial => (MemoryAction::PartialWrite, MemoryPrefetch::Never),
+        (true, _) => (MemoryAction::Write, MemoryPrefetch::Never),
+        (false, true) if request.kind().queue() == Queue::Remote => (MemoryAction::Read, MemoryPrefetch::Link),
+        (false, true) => (MemoryAction::Read, MemoryPrefetch::Agent),
+        (false, false) if is_prefetched(request.kind()) => (MemoryAction::Read, MemoryPrefetch::Lost),
+        (false, false) => (MemoryAction::Read, MemoryPrefetch::Never),
+    };
+    MemoryRequest { unit, half: half as u8, action, prefetch }
+}
+
 impl Model {
     /// Nobody in the socket has the line, or nobody who could send it.
-    pub(super) fn miss<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    pub(super) fn miss<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, line, class, origin, found, .. } = self.pool[request];
         let kind = class.kind;
         match kind {
             Kind::LlcData | Kind::LlcOwnership | Kind::LlcCode => {
-                self.llc_insert(socket, cha, line, Found::Exclusive, false, sink);
+                self.llc_insert(socket, cha, line, Found::Exclusive, false, reader);
             }
             Kind::DmaWrite | Kind::DmaWriteNear | Kind::DmaPartial => {
-                self.llc_insert(socket, cha, line, Found::Modified, true, sink);
+                self.llc_insert(socket, cha, line, Found::Modified, true, reader);
             }
             Kind::DmaRead => {}
             _ => {
@@ -89,108 +81,93 @@ impl Model {
                     _ => Self::sole_grant(kind),
                 };
                 if grant == super::core::SHARED {
-                    self.keep_shared(request, sink);
+                    self.keep_shared(request, reader);
                 }
                 let state = if grant == super::core::SHARED { Found::FilterShared } else { Found::FilterExclusive };
                 let core = self.core_within(origin);
                 if found == Found::Nothing {
-                    self.filter_add(socket, cha, line, state as u8, core, sink);
+                    self.filter_add(socket, cha, line, state as u8, core, reader);
                 } else {
-                    self.filter_insert(socket, cha, line, state as u8, core, sink);
+                    self.filter_insert(socket, cha, line, state as u8, core, reader);
                 }
                 self.pool[request].grant = grant;
             }
         }
         let claim = kind.needs_no_data();
-        self.miss_home(request, wait, claim, sink);
+        self.miss_home(request, wait, claim, reader);
     }
 
     /// Asks the line's home for it, or (`claim`) for the right to overwrite it.
-    pub(super) fn miss_home<S: SignalSink>(&mut self, request: RequestId, wait: Tick, claim: bool, sink: &mut S) {
+    pub(super) fn miss_home<R: Readers>(&mut self, request: RequestId, wait: Tick, claim: bool, reader: &mut R) {
         let Request { socket, cha, home, class, .. } = self.pool[request];
         if home != socket {
-            self.ask_remote(request, wait, claim, sink);
+            self.ask_remote(request, wait, claim, reader);
             return;
         }
         if claim && (self.sockets == 1 || class.target == Target::Expander) {
             // No other socket can have it: there is nothing to ask memory for.
-            self.account.deed(deed!("cha/REQUESTS.INVITOE_LOCAL"), socket.into(), cha.into(), self.now, sink);
+            reader.read(self.now, Fact::Requested((socket.into(), cha.into()), HomeRequest::Claim, false));
             if class.kind.queue() == Queue::Core {
-                self.go(request, sink);
+                self.go(request, reader);
             }
-            self.acknowledge(request, wait, sink);
+            self.acknowledge(request, wait, reader);
             return;
         }
-        let asked = if claim { deed!("cha/REQUESTS.INVITOE_LOCAL") } else { deed!("cha/REQUESTS.READS_LOCAL") };
-        self.read_memory(request, asked, wait, sink);
+        let requested = if claim { HomeRequest::Claim } else { HomeRequest::Read };
+        reader.read(self.now, Fact::Requested((socket.into(), cha.into()), requested, false));
+        self.read_memory(request, wait, reader);
     }
 
-    /// Reads a line of this socket's memory, for a request at its agent that counts as `asked`.
-    pub(super) fn read_memory<S: SignalSink>(&mut self, request: RequestId, asked: Deed, wait: Tick, sink: &mut S) {
+    /// Reads a line of this socket's memory, for a request at its agent.
+    pub(super) fn read_memory<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        let (at_socket, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
         if class.target == Target::Expander {
-            self.account.deed(asked, at_socket, at_cha, now, sink);
-            self.expander_access(request, wait + self.times.llc_miss, sink);
+            self.expander_access(request, wait + self.times.llc_miss, reader);
             return;
         }
         let place = self.map.place(line);
-        let (unit, half) = seen(place);
+        let (unit, _) = seen(place);
         let credits = self.credits[self.subchannel(socket, place)].reads;
-        let read = deed!("cha/IMC_READS_COUNT.NORMAL");
-        let bypass = if wait == 0 { deed!("cha/BYPASS_CHA_IMC.TAKEN") } else { deed!("cha/BYPASS_CHA_IMC.NOT_TAKEN") };
-        let mut prefetched = false;
-        if is_prefetched(class.kind) {
-            // A prefetch needs room in the queue to be of use.
-            prefetched = credits > 8;
-            let prefetch = if prefetched { SENT[half] } else { DROPPED[half] };
-            self.account.together([asked, read, bypass, prefetch], at_socket, at_cha, now, sink);
-        } else {
-            self.account.together([asked, read, bypass], at_socket, at_cha, now, sink);
-        }
-        if credits == 0 {
-            let what = deed!("cha/READ_NO_CREDITS.MC0") + unit;
-            self.account.deed(what, at_socket, at_cha, now, sink);
-        }
+        // A prefetch needs room in the queue to be of use.
+        let prefetched = is_prefetched(class.kind) && credits > 8;
+        let to_memory = in_memory(&Request { place, prefetched, writes: false, ..self.pool[request] });
+        reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, wait == 0, credits > 0));
         let entry = &mut self.pool[request];
         (entry.place, entry.prefetched) = (place, prefetched);
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
-        let at = self.mesh_send(socket, Ring::Address, 0, from, to, sink);
+        let at = self.mesh_send(socket, Ring::Address, 0, from, to, reader);
         self.wheel.schedule(at + wait + self.times.llc_miss, Event::AtMemory.of(request));
     }
 
     /// Sends a line to its home's memory.
-    pub(super) fn write_home<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    pub(super) fn write_home<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, home, .. } = self.pool[request];
         if home != socket {
-            self.write_remote(request, wait, sink);
+            self.write_remote(request, wait, reader);
             return;
         }
         let Request { cha, .. } = self.pool[request];
-        self.account.deed(deed!("cha/REQUESTS.WRITES_LOCAL"), socket.into(), cha.into(), self.now, sink);
-        self.write_memory(request, wait, sink);
+        reader.read(self.now, Fact::Requested((socket.into(), cha.into()), HomeRequest::Write, false));
+        self.write_memory(request, wait, reader);
     }
 
     /// Writes a line of this socket's memory, for a request at its agent.
-    pub(super) fn write_memory<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
-        let Request { socket, cha, line, partial, class, .. } = self.pool[request];
+    pub(super) fn write_memory<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
+        let Request { socket, cha, line, class, .. } = self.pool[request];
         if class.target == Target::Expander {
-            self.expander_access(request, wait, sink);
+            self.expander_access(request, wait, reader);
             return;
         }
-        let what = if partial { deed!("cha/IMC_WRITES_COUNT.PARTIAL") } else { deed!("cha/IMC_WRITES_COUNT.FULL") };
-        self.account.deed(what, socket.into(), cha.into(), self.now, sink);
         let place = self.map.place(line);
         self.pool[request].place = place;
         let (unit, _) = seen(place);
-        if self.credits[self.subchannel(socket, place)].writes == 0 {
-            let what = deed!("cha/WRITE_NO_CREDITS.MC0") + unit;
-            self.account.deed(what, socket.into(), cha.into(), self.now, sink);
-        }
+        let has_credit = self.credits[self.subchannel(socket, place)].writes > 0;
+        let to_memory = in_memory(&Request { writes: true, ..self.pool[request] });
+        reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, false, has_credit));
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
-        let at = self.mesh_send(socket, Ring::Block, 0, from, to, sink);
+        let at = self.mesh_send(socket, Ring::Block, 0, from, to, reader);
         self.wheel.schedule(at + wait, Event::AtMemory.of(request));
     }
 
@@ -200,46 +177,27 @@ impl Model {
     }
 
     /// A request arrives where mesh and memory meet.
-    pub(super) fn at_memory<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, place, writes, partial, prefetched, class, .. } = self.pool[request];
+    pub(super) fn at_memory<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+        let Request { socket, place, writes, .. } = self.pool[request];
         let (unit, half) = seen(place);
         let (at, now) = (u16::from(socket), self.now);
         let number = self.subchannel(socket, place);
-        let account = &mut self.account;
+        reader.read(now, Fact::ComesToMemory((at, unit), in_memory(&self.pool[request])));
         if writes {
-            account.deed(WRITES_TRACKED[half], at, unit, now, sink);
-            account.enter(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
-            account.deed(if partial { PARTIAL_WRITES[half] } else { FULL_WRITES[half] }, at, unit, now, sink);
             let credits = &mut self.credits[number];
             if credits.writes == 0 {
                 if credits.waiting_writes.is_empty() && !self.other_waits(number) {
-                    self.account.enter(NO_CREDIT[half], at, unit, now, sink);
+                    reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::WritesWait(half as u8, true)));
                 }
                 self.credits[number].waiting_writes.push_back(request);
                 return;
             }
             credits.writes -= 1;
         } else {
-            account.enter(TRACKER[half], at, unit, now, sink);
-            let read = [deed!("m2m/RxC_AD_INSERTS"), TRACKED[half], READS[half]];
-            account.together(read, at, unit, now, sink);
-            if prefetched {
-                let (inserted, merged) = if class.kind.queue() == Queue::Remote {
-                    (REMOTE_PREFETCHED[half], deed!("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH"))
-                } else {
-                    (PREFETCHED[half], deed!("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH"))
-                };
-                account.enter(PREFETCHES[half], at, unit, now, sink);
-                let taken = deed!("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED");
-                account.together([inserted, taken, merged], at, unit, now, sink);
-            } else if is_prefetched(class.kind) {
-                let lost = [PREFETCH_LOST[half], NO_ROOM[half], deed!("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED")];
-                account.together(lost, at, unit, now, sink);
-            }
             let credits = &mut self.credits[number];
             if credits.reads == 0 {
                 credits.waiting_reads.push_back(request);
-                account.enter(INGRESS, at, unit, now, sink);
+                reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::ReadWaits(true)));
                 return;
             }
             credits.reads -= 1;
@@ -267,7 +225,7 @@ impl Model {
     }
 
     /// What a subchannel has just told.
-    pub(super) fn take_outcomes<S: SignalSink>(&mut self, number: usize, sink: &mut S) {
+    pub(super) fn take_outcomes<R: Readers>(&mut self, number: usize, reader: &mut R) {
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
@@ -278,7 +236,8 @@ impl Model {
                     match self.credits[number].waiting_reads.pop_front() {
                         Some(next) => {
                             let Request { socket, place, .. } = self.pool[next];
-                            self.account.leave(INGRESS, socket.into(), seen(place).0, self.now, sink);
+                            let unit = (socket.into(), seen(place).0);
+                            reader.read(self.now, Fact::MemoryUnit(unit, MemoryUnitFact::ReadWaits(false)));
                             self.announce(next);
                         }
                         None => self.credits[number].reads += 1,
@@ -292,7 +251,8 @@ impl Model {
                         if self.credits[number].waiting_writes.is_empty() && !self.other_waits(number) {
                             let Request { socket, place, .. } = self.pool[next];
                             let (unit, half) = seen(place);
-                            self.account.leave(NO_CREDIT[half], socket.into(), unit, self.now, sink);
+                            let ends = MemoryUnitFact::WritesWait(half as u8, false);
+                            reader.read(self.now, Fact::MemoryUnit((socket.into(), unit), ends));
                         }
                         self.announce(next);
                     }
@@ -304,66 +264,53 @@ impl Model {
     }
 
     /// Memory answers where it meets the mesh.
-    pub(super) fn answer<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
-        let Request { socket, cha, place, writes, partial, prefetched, class, parent, .. } = self.pool[request];
+    pub(super) fn answer<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+        let Request { socket, cha, place, writes, class, parent, .. } = self.pool[request];
         let (unit, half) = seen(place);
         let (at, now) = (u16::from(socket), self.now);
         let here = self.places.m2m[usize::from(unit)];
         let agent = self.places.cha[usize::from(cha)];
         // Each channel has a port to the mesh.
         let port = half as u8;
-        self.foresee_end(&self.pool[request]);
+        self.foresee_end(&self.pool[request], reader);
+        reader.read(now, Fact::LeavesMemory((at, unit), in_memory(&self.pool[request])));
         if writes {
-            self.account.leave(if partial { NONPOSTED[half] } else { POSTED[half] }, at, unit, now, sink);
-            self.write_is_done(request, here, port, sink);
+            self.write_is_done(request, here, port, reader);
             return;
         }
-        self.account.leave(TRACKER[half], at, unit, now, sink);
-        let came = if prefetched {
-            self.account.leave(PREFETCHES[half], at, unit, now, sink);
-            PREFETCH_DONE[half]
-        } else {
-            NOT_PREFETCHED[half]
-        };
-        if self.consult_directory(request, came, unit, sink) {
+        if self.consult_directory(request, unit, reader) {
             // Another socket has the line: it is asked first.
             return;
         }
         if parent != NO_REQUEST {
-            self.answer_remote(request, sink);
+            self.answer_remote(request, reader);
             return;
         }
         // Data goes straight to the requester, word of it to the agent; what the agent itself wants goes to it.
-        let kind = class.kind;
-        let to = if kind.is_llc_prefetch() {
-            self.account.deed(deed!("m2m/DIRECT2CORE_NOT_TAKEN_NOTFORKED"), at, unit, now, sink);
-            self.account.deed(deed!("cha/DIRECT_GO.HA_SUPPRESS_NO_D2C"), at, cha.into(), now, sink);
-            agent
-        } else {
-            self.requester_tile(request)
-        };
-        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, sink);
-        let arrives = self.mesh_send(socket, Ring::Block, port, here, to, sink);
-        let bypass = if self.mesh.last_waited() {
-            deed!("m2m/BYPASS_M2M_EGRESS.NOT_TAKEN")
-        } else {
-            deed!("m2m/BYPASS_M2M_EGRESS.TAKEN")
-        };
-        self.account.deed(bypass, at, unit, now, sink);
+        let to_agent = class.kind.is_llc_prefetch();
+        if to_agent {
+            self.at_agent(socket, cha, AgentFact::TakesData, reader);
+        }
+        let to = if to_agent { agent } else { self.requester_tile(request) };
+        let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, reader);
+        let arrives = self.mesh_send(socket, Ring::Block, port, here, to, reader);
+        let sends = MemoryUnitFact::Sends { waited: self.mesh.last_waited(), to_agent };
+        reader.read(now, Fact::MemoryUnit((at, unit), sends));
         self.wheel.schedule(Self::both(told, arrives), Event::Data.of(request));
     }
 
-    /// Memory, from a tile and its port to the mesh, tells an agent that a line is written; the agent tells who waits for that.
-    pub(super) fn write_is_done<S: SignalSink>(&mut self, request: RequestId, from: u8, port: u8, sink: &mut S) {
+    /// Memory, from a tile and its port to the mesh, tells an agent that a line is written; the agent tells who waits
+    /// for that.
+    pub(super) fn write_is_done<R: Readers>(&mut self, request: RequestId, from: u8, port: u8, reader: &mut R) {
         let Request { socket, cha, class, parent, .. } = self.pool[request];
         let agent = self.places.cha[usize::from(cha)];
-        let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, from, agent, sink);
+        let done = self.mesh_send(socket, Ring::AcknowledgeAgents, port, from, agent, reader);
         if parent != NO_REQUEST {
             self.wheel.schedule(done, Event::Release.of(request));
-            self.answer_remote(request, sink);
+            self.answer_remote(request, reader);
         } else if class.kind.queue() == Queue::Core {
             let to = self.requester_tile(request);
-            let told = self.mesh_send(socket, Ring::Acknowledge, 0, agent, to, sink);
+            let told = self.mesh_send(socket, Ring::Acknowledge, 0, agent, to, reader);
             self.wheel.schedule(Self::both(told, done), Event::Data.of(request));
         } else {
             self.wheel.schedule(done, Event::Release.of(request));

@@ -4,9 +4,9 @@ use pericore_dram::Timing;
 use pericore_engine::{ClockDomains, ParameterError, Period};
 
 use super::address;
-use crate::ledger::emerald_rapids::Clocks;
 use crate::uncore::{CORES, SLICES, Settable, Setting};
-use crate::workload::{Limits, MessageKind, PhaseSetting, Repertoire};
+use pericore_facts::emerald_rapids::Clocks;
+use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 /// What the machine's name can set: cores that take part, LLC slices in use, and sub-NUMA clusters, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
@@ -16,7 +16,7 @@ pub const SETTINGS: &[Settable<Parameters>] = &[
 ];
 
 /// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
-pub const REPERTOIRE: Repertoire = Repertoire {
+pub const PHASE_SETTINGS: PhaseSettings = PhaseSettings {
     family: "emerald-rapids",
     settings: &[
         PhaseSetting::Frequency,
@@ -35,6 +35,8 @@ pub const REPERTOIRE: Repertoire = Repertoire {
         PhaseSetting::Throttle,
         PhaseSetting::Critical,
         PhaseSetting::MemoryError,
+        PhaseSetting::LinkError,
+        PhaseSetting::System,
     ],
     messages: &[
         MessageKind::LegacyWire,
@@ -155,7 +157,7 @@ impl Parameters {
             mesh_base: 4,   // assumption: on and off, two cycles each
             mesh_hop: 1,    // assumption: one cycle a stop, as on the rings before
             mesh_crossing: 9, // assumption: serialisation over the bridge, about 4 ns
-            mesh_bridge: 2, // assumption: the bridge is half as wide as the mesh
+            mesh_bridge: 1, // fitted to the 8568's curves: as wide as the mesh, or it limits all bandwidth
             ingress_entries: 24, // assumption
             ingress_latency: 4, // fitted with miss_to_mesh
             tor_entries: 32, // assumption
@@ -165,7 +167,12 @@ impl Parameters {
             core_snoop: 40, // assumption: look-up of the L2, about its load latency twice
             mesh_to_memory: 24, // fitted with miss_to_mesh
             memory_to_mesh: 24, // fitted with miss_to_mesh
-            dram: Timing::ddr5_5600(),
+            dram: Timing {
+                reads: 30,       // fitted: a channel's two hold 52.7 reads when saturated (published-numbers)
+                page_idle: 2800, // as fitted to the 8568's curves: rows stay open for 1 us
+                trtrs: 5,        // same: 1.7 ns from rank to rank
+                ..Self::controller(Timing::ddr5_5600())
+            },
             link_slot: 172,    // fitted: 35.8 GB/s of data a link (published-numbers): ten slots a line
             link_crossing: 68, // assumption: a remote read takes about 70 ns more than a local one
             expanders: 6,      // assumption: each of the CXL links has a device
@@ -183,15 +190,11 @@ impl Parameters {
             grid_mhz: 60_000, // a multiple of every clock
             core_mhz: 2000,   // published with the curves
             memory_mhz: 2400, // DDR5-4800, same
-            mesh_bridge: 1,   // fitted: the bridge is as wide as the mesh, or it limits all bandwidth
             dram: Timing {
                 reads: 16,       // fitted: what the controller chooses among gives the greatest bandwidth of reads
-                writes: 24,      // fitted with the next two: the greatest bandwidth and the latency with 53 % reads
-                write_high: 16,  // fitted
-                write_low: 8,    // fitted: writes go out by eight, each time for two turns of the bus
                 page_idle: 2400, // fitted: rows stay open for 1 us, and the dependent loads find other rows open
                 trtrs: 4,        // fitted: 1.7 ns from rank to rank
-                ..Timing::ddr5_4800()
+                ..Self::controller(Timing::ddr5_4800())
             },
             expanders: 1,                             // published with the curves
             expander_way: 150,                        // fitted: idle latency of CXL memory, 216.5 ns
@@ -200,11 +203,23 @@ impl Parameters {
         }
     }
 
+    /// What the family's memory controllers have in common, whatever the rate.
+    const fn controller(rate: Timing) -> Timing {
+        Timing {
+            writes: 24,     // fitted with the next two to the 8568's curves: 53 % reads, their greatest bandwidth
+            write_high: 16, // fitted
+            write_low: 8,   // fitted: writes go out by eight, each time for two turns of the bus
+            ..rate
+        }
+    }
+
     /// The place of a core among the 64 places for cores and slices: the cores of a part with fewer lie among them
-    /// evenly (assumption).
+    /// evenly, and cores whose numbers follow each other lie far apart, in other rows and columns (assumption: they
+    /// are numbered without regard to the mesh), so that a few threads do not crowd in a corner of it.
     #[inline]
     pub const fn slot(&self, core: u8) -> u8 {
-        (core as u32 * address::AGENTS / self.cores as u32) as u8
+        // An odd number of places apart: each place once.
+        (core as u32 * address::AGENTS / self.cores as u32 * 37 % address::AGENTS) as u8
     }
 
     /// Bytes of the L2s of the cores that take part, and of the slices of the LLC in use, of a socket.
@@ -264,7 +279,7 @@ impl Parameters {
         // With clusters, a thread's own memory is its cluster's.
         let memory = self.memory / self.clusters as u64;
         let caches = self.cache_bytes() * sockets as u64;
-        Limits { memory, threads, sockets, caches, expander: true, repertoire: &REPERTOIRE }
+        Limits { memory, threads, sockets, caches, expander: true, phase_settings: &PHASE_SETTINGS }
     }
 
     /// Checks what the model's data structures take for granted.

@@ -1,24 +1,25 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use pericore_facts::emerald_rapids::Readers;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-
-use pericore_hardware::signal::SignalSink;
 
 use super::core::{Thread, ThreadState};
 use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
-use crate::uncore::channel_conditions::channel_conditions;
-use crate::workload::{Conditions, Generator, Kind, MemoryConditions, Workload};
+use pericore_parts::channel_conditions::channel_conditions;
+use pericore_workload::{Conditions, Generator, Kind, LinkConditions, MemoryConditions, Workload};
 
 impl Model {
     /// The phase whose turn it is begins.
-    pub(super) fn begin_phase<S: SignalSink>(&mut self, sink: &mut S) {
+    pub(super) fn begin_phase<R: Readers>(&mut self, reader: &mut R) {
         let Some((workload, conditions)) = self.work.course.begin(self.now) else {
-            self.begin_power(&Conditions::default(), sink);
+            self.begin_power(&Conditions::default(), reader);
             self.begin_errands(&[]);
             self.begin_memory(&MemoryConditions::default());
+            self.links.begin(LinkConditions::default());
+            self.system = false;
             return;
         };
         if let Some(workload) = workload.filter(|workload| workload.kind != Kind::Idle) {
@@ -28,10 +29,12 @@ impl Model {
                 self.set_to_work(&workload);
             }
         }
-        self.wake_cores(sink);
-        self.begin_power(&conditions, sink);
+        self.wake_cores(reader);
+        self.begin_power(&conditions, reader);
         self.begin_errands(&conditions.errands);
         self.begin_memory(&conditions.memory);
+        self.links.begin(conditions.links);
+        self.system = conditions.system;
         if !self.work.course.is_last_and_open() {
             self.look_later();
         }
@@ -63,7 +66,7 @@ impl Model {
         };
         self.devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
         (self.first_socket, self.around, self.named_memory) = (first as u8, around, workload.memory);
-        self.background = workload.kind != Kind::Loaded;
+        self.stores_apart = workload.kind == Kind::Loaded;
         if workload.warm {
             self.warm();
         }
@@ -109,7 +112,7 @@ impl Model {
     }
 
     /// Cores with threads run from now on.
-    fn wake_cores<S: SignalSink>(&mut self, sink: &mut S) {
+    fn wake_cores<R: Readers>(&mut self, reader: &mut R) {
         let mut woken = vec![0; usize::from(self.sockets)];
         for thread in self.threads.iter().filter(|_| !self.devices_only) {
             let core = &mut self.cores[usize::from(thread.core)];
@@ -117,11 +120,11 @@ impl Model {
             core.running += 1;
         }
         if self.now == 0 {
-            self.power.start(woken, self.parameters.active_cores.into(), &mut self.account, sink);
+            self.power.start(woken, self.parameters.active_cores.into(), reader);
             return;
         }
         for (socket, cores) in (0..).zip(woken) {
-            (0..cores).for_each(|_| self.power.core_wakes(socket, self.now, &mut self.account, sink));
+            (0..cores).for_each(|_| self.power.core_wakes(socket, self.now, reader));
         }
     }
 
@@ -130,7 +133,7 @@ impl Model {
     }
 
     /// Looks whether the phase is over, and begins the next.
-    pub(super) fn step_phase<S: SignalSink>(&mut self, sink: &mut S) {
+    pub(super) fn step_phase<R: Readers>(&mut self, reader: &mut R) {
         if self.work.course.expires(self.now) {
             let left = self.threads.iter_mut().map(Thread::stop).sum::<u64>();
             self.work.forgo(left);
@@ -147,6 +150,6 @@ impl Model {
         if !self.work.course.goes_on() {
             self.threads.clear();
         }
-        self.begin_phase(sink);
+        self.begin_phase(reader);
     }
 }

@@ -1,22 +1,30 @@
-//! The agent's pipeline: requests come out of the ingress queues, are looked up, and take an entry of the table of requests.
+//! The agent's pipeline: requests come out of the ingress queues, are looked up, and take an entry of the table of
+//! requests.
 
 use pericore_engine::NEVER;
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
-use super::agent::{FILTER_EXCLUSIVE, KEPT, KEPT_BY_REMOTE, queued};
+use super::agent::{FILTER_EXCLUSIVE, KEPT, KEPT_BY_REMOTE};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use super::tags::Way;
 use super::{MOST_AGENTS, Model};
-use crate::ledger::emerald_rapids::compiled::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Lookup, Queue, Reason, Ring};
+use pericore_facts::emerald_rapids::{
+    AgentFact, Fact, Found, Kind, Lookup, Queue, Readers, Reason, Ring, UnitInstance,
+};
 
 impl Model {
-    /// A core's request is sent to its agent, in whose ingress queue it will be at `at`. It gets its place there now, in the order of
-    /// arrival, and its arrival is an event only if somebody hears of it.
+    /// Something happens at an agent.
+    #[inline]
+    pub(super) fn at_agent<R: Readers>(&self, socket: u8, cha: u8, fact: AgentFact, reader: &mut R) {
+        reader.read(self.now, Fact::Agent((socket.into(), cha.into()), fact));
+    }
+
+    /// A core's request is sent to its agent, in whose ingress queue it will be at `at`. It gets its place there now,
+    /// in the order of arrival, and its arrival is an event only if somebody hears of it.
     pub(super) fn send_at(&mut self, request: RequestId, at: Tick) {
         let Request { socket, cha, .. } = self.pool[request];
-        if self.account.hears_ingress(socket.into(), cha.into()) {
+        if self.announces[usize::from(self.agent_number(socket, cha))] {
             self.announce_arrival(request, at);
         }
         self.queue_up(request, at);
@@ -39,9 +47,19 @@ impl Model {
         self.wheel.schedule(at, Event::Heard.of(request));
     }
 
-    /// The arrivals to come are announced wherever somebody has begun to hear them.
-    pub(super) fn announce_arrivals(&mut self) {
-        let heard = |request: &Request| self.account.hears_ingress(request.socket.into(), request.cha.into());
+    /// Where somebody wants to know at once that a core's request comes to its agent, from now on: arrivals to come
+    /// are facts there.
+    pub fn announce_arrivals(&mut self, wanted: impl Fn(UnitInstance) -> bool) {
+        let mut anew = false;
+        for number in 0..u16::from(self.sockets) * super::address::AGENTS as u16 {
+            let (socket, cha) = self.agent_of(number);
+            let wanted = wanted((socket.into(), cha.into()));
+            anew |= wanted & !std::mem::replace(&mut self.announces[usize::from(number)], wanted);
+        }
+        if !anew {
+            return;
+        }
+        let heard = |request: &Request| self.announces[usize::from(self.agent_number(request.socket, request.cha))];
         let to_come = |request: &Request| request.came >= self.now && !request.announced && heard(request);
         let to_come = self.pool.waiting().filter(|(_, request)| to_come(request));
         let to_come: Vec<_> = to_come.map(|(id, request)| (id, request.came)).collect();
@@ -49,18 +67,15 @@ impl Model {
     }
 
     /// A core's request arrives in its agent's ingress queue, of which somebody hears.
-    pub(super) fn arrival_is_heard<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn arrival_is_heard<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, .. } = self.pool[request];
-        self.account.enter_ingress(socket.into(), cha.into(), self.now, sink);
+        reader.enter_ingress(socket.into(), cha.into(), self.now);
     }
 
     /// A request of a device or of the other socket arrives in its agent's ingress queue.
-    pub(super) fn arrive<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn arrive<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, class, .. } = self.pool[request];
-        match queued(class.kind.queue()) {
-            Some(queue) => self.account.enter(queue, socket.into(), cha.into(), self.now, sink),
-            None => self.account.deed(deed!("cha/RxC_INSERTS.PRQ"), socket.into(), cha.into(), self.now, sink),
-        }
+        self.at_agent(socket, cha, AgentFact::Queued(class.kind.queue()), reader);
         self.queue_up(request, self.now);
     }
 
@@ -77,7 +92,7 @@ impl Model {
     }
 
     /// The pipeline takes its next request.
-    pub(super) fn pump<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+    pub(super) fn pump<R: Readers>(&mut self, number: u16, reader: &mut R) {
         let (now, uclk) = (self.now, self.times.uclk);
         let agent = &mut self.agents[usize::from(number) % MOST_AGENTS];
         if agent.pump_at != now {
@@ -104,14 +119,14 @@ impl Model {
             let owner =
                 agent.busy(self.pool[request].line).filter(|_| self.pool[request].kind().queue() != Queue::Snoop);
             match owner {
-                Some(owner) => self.turn_away(request, owner, sink),
+                Some(owner) => self.turn_away(request, owner, reader),
                 None => match self.shortage(request) {
-                    Some(of) => self.wait_for_credit(request, of, sink),
-                    None => self.accept(request, sink),
+                    Some(of) => self.wait_for_credit(request, of, reader),
+                    None => self.accept(request, reader),
                 },
             }
             let (socket, cha) = self.agent_of(number);
-            self.wake_waiters(socket, cha, sink);
+            self.wake_waiters(socket, cha, reader);
         }
         let next = self.agents[usize::from(number) % MOST_AGENTS].first_came(&self.pool).map(|came| came + latency);
         // Without a request to take there is nothing to do before the next arrives or an entry is free.
@@ -123,8 +138,8 @@ impl Model {
     }
 
     /// Another request to the same line is under way: this one tries again when that is done.
-    pub(super) fn turn_away<S: SignalSink>(&mut self, request: RequestId, owner: RequestId, sink: &mut S) {
-        self.tell_reject(request, Reason::AddressMatch, sink);
+    pub(super) fn turn_away<R: Readers>(&mut self, request: RequestId, owner: RequestId, reader: &mut R) {
+        self.tell_reject(request, Reason::AddressMatch, reader);
         let mut last = owner;
         while self.pool[last].next != NO_REQUEST {
             last = self.pool[last].next;
@@ -133,14 +148,15 @@ impl Model {
     }
 
     /// A request is looked up and takes its entry.
-    pub(super) fn accept<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn accept<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let came = std::mem::replace(&mut self.pool[request].came, NEVER);
-        if class.kind.queue() == Queue::Core {
-            self.account.leave_ingress(at_socket, at_cha, came, self.now, sink);
-        } else if let Some(queue) = queued(class.kind.queue()) {
-            self.account.leave(queue, at_socket, at_cha, self.now, sink);
+        match class.kind.queue() {
+            Queue::Core => reader.leave_ingress(at_socket, at_cha, came, self.now),
+            // Of these only the arrivals are counted.
+            Queue::Io => {}
+            queue => self.at_agent(socket, cha, AgentFact::Dequeued(queue), reader),
         }
         let (found, way) = self.look_up(socket, cha, line);
         let owned = found == Found::FilterExclusive && way.is_some_and(|way| self.owner_has(socket, cha, line, way));
@@ -149,22 +165,22 @@ impl Model {
         entry.class.hit = found.is_in_slice() || owned;
         let class = entry.class;
         if class.kind.lookup() != Lookup::None {
-            self.account.look_up(at_socket, at_cha, class, found, self.now, sink);
+            reader.look_up(at_socket, at_cha, class, found, self.now);
         }
         let slot = self.agent(socket, cha).take_entry(line, request);
         self.pool[request].slot = slot;
-        self.account.tor_in(at_socket, at_cha, class, self.now, sink);
+        reader.tor_in(at_socket, at_cha, class, self.now);
         if self.owned_lines > 0 {
-            self.snoop_ports(request, sink);
+            self.snoop_ports(request, reader);
         }
         match class.kind {
-            Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, sink),
-            Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => self.drive_out(request, sink),
-            Kind::Clean => self.clean(request, sink),
-            kind if kind.is_writeback() => self.take_back(request, way, sink),
-            Kind::DmaWriteback => self.take_back(request, way, sink),
-            kind if matches!(kind.queue(), Queue::Core | Queue::Io) => self.read(request, way, sink),
-            _ => self.serve_remote(request, sink),
+            Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, reader),
+            Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => self.drive_out(request, reader),
+            Kind::Clean => self.clean(request, reader),
+            kind if kind.is_writeback() => self.take_back(request, way, reader),
+            Kind::DmaWriteback => self.take_back(request, way, reader),
+            kind if matches!(kind.queue(), Queue::Core | Queue::Io) => self.read(request, way, reader),
+            _ => self.serve_remote(request, reader),
         }
     }
 
@@ -192,17 +208,16 @@ impl Model {
     }
 
     /// A request gives its entry in the table of requests back; those that waited for its line try again.
-    pub(super) fn end_entry<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn end_entry<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, class, slot, next, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        self.account.tor_out(at_socket, at_cha, class, self.now, sink);
-        self.account.deed(deed!("cha/DIRECT_GO.HA_TOR_DEALLOC"), at_socket, at_cha, self.now, sink);
+        reader.tor_out(at_socket, at_cha, class, self.now);
         self.agent(socket, cha).give_entry(slot);
         if next != NO_REQUEST {
             self.pool[request].next = NO_REQUEST;
-            self.let_try_again(next, sink);
+            self.let_try_again(next, reader);
         }
-        self.next_victim(socket, cha, sink);
+        self.next_victim(socket, cha, reader);
         let number = self.agent_number(socket, cha);
         if let Some(came) = self.agents[usize::from(number)].first_came(&self.pool) {
             self.wake_pipeline(socket, cha, came + self.times.ingress_latency);
@@ -211,30 +226,30 @@ impl Model {
 
     /// A request and those behind it, which waited for one to the same line, try again.
     #[inline(never)]
-    fn let_try_again<S: SignalSink>(&mut self, first: RequestId, sink: &mut S) {
+    fn let_try_again<R: Readers>(&mut self, first: RequestId, reader: &mut R) {
         let mut waiter = first;
         while waiter != NO_REQUEST {
             let after = std::mem::replace(&mut self.pool[waiter].next, NO_REQUEST);
-            self.try_again(waiter, Reason::AddressMatch, sink);
+            self.try_again(waiter, Reason::AddressMatch, reader);
             waiter = after;
         }
     }
 
     /// A writeback, or a write to memory, is done.
-    pub(super) fn release<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn release<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, class, origin, .. } = self.pool[request];
-        self.end_entry(request, sink);
+        self.end_entry(request, reader);
         if class.kind.is_writeback() {
             let from = self.places.cha[usize::from(cha)];
             let to = self.core_tile(origin);
-            self.mesh_send(socket, Ring::Acknowledge, 0, from, to, sink);
+            self.mesh_send(socket, Ring::Acknowledge, 0, from, to, reader);
             let core = &mut self.cores[usize::from(origin)];
             core.writebacks -= 1;
             // Whoever waits for a buffer can go on only if the last one for writebacks was taken.
             let was_full = core.writebacks + 1 == self.parameters.writeback_buffers;
             self.pool.remove(request);
             if was_full {
-                self.resume(origin, None, sink);
+                self.resume(origin, None, reader);
             }
             return;
         }

@@ -2,21 +2,18 @@
 
 use std::collections::VecDeque;
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::core::ThreadState;
 use super::device::STACKS;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::ledger::emerald_rapids::deeds::LevelId;
-use crate::ledger::emerald_rapids::{Kind, Lookup, Queue};
+use pericore_facts::emerald_rapids::{
+    DeviceStation, Fact, INBOUND_DATA, INBOUND_READS, Kind, Lookup, Queue, Readers, StackFact,
+};
 
-/// Reads that the queue of inbound reads holds (assumption: what a port of sixteen lanes has under way at 64 GB/s).
-pub const READS: u16 = 192;
-/// Data that the queue from the mesh holds, and uncore cycles for which each stays there (assumptions: 64 GB/s go through).
-pub const DATA: u16 = 40;
+/// Uncore cycles for which data stays in the queue from the mesh (assumption: 64 GB/s go through).
 const STAY: Tick = 100;
 /// Messages that the mesh stop takes from each of the port's two address queues and from its data queue before it gives credits back,
 /// and the uncore cycles that a credit takes (assumption: 80 GB/s of requests go out).
@@ -29,13 +26,6 @@ const DATA_QUEUE: usize = 2;
 pub const HIT_EXCLUSIVE: u8 = 2;
 /// Snoops that it answers: for code, for data, for ownership.
 pub const SNOOPS: [u8; 3] = [0, 1, 2];
-
-const STALLS: [LevelId; QUEUES] = [
-    level!("irp/TxR2_AD0_STALL_CREDIT_CYCLES"),
-    level!("irp/TxR2_AD1_STALL_CREDIT_CYCLES"),
-    level!("irp/TxR2_BL_STALL_CREDIT_CYCLES"),
-];
-const EITHER_STALL: LevelId = level!("irp/TxR2_AD01_STALL_CREDIT_CYCLES");
 
 /// A request that waits for a credit.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +58,7 @@ impl Port {
         Self {
             reads: 0,
             held: VecDeque::new(),
-            data: DATA,
+            data: INBOUND_DATA,
             arrived: VecDeque::new(),
             credits: [CREDITS; QUEUES],
             waiting: Default::default(),
@@ -86,7 +76,7 @@ impl Model {
     /// True if a device's next read has room; else the device waits for some.
     pub(super) fn read_has_room(&mut self, socket: u8, stack: u16, device: u16) -> bool {
         let port = self.port(socket, stack);
-        let room = port.reads < READS;
+        let room = port.reads < INBOUND_READS;
         if !room && !port.held.contains(&device) {
             port.held.push_back(device);
         }
@@ -94,60 +84,61 @@ impl Model {
     }
 
     /// A read enters the queue of inbound reads.
-    pub(super) fn read_enters<S: SignalSink>(&mut self, socket: u8, stack: u16, sink: &mut S) {
+    pub(super) fn read_enters(&mut self, socket: u8, stack: u16) {
         self.port(socket, stack).reads += 1;
-        self.account.enter(level!("irp/FAF_INSERTS"), socket.into(), stack, self.now, sink);
     }
 
     /// A read leaves it: a device that waits for room goes on.
-    fn read_leaves<S: SignalSink>(&mut self, socket: u8, stack: u16, sink: &mut S) {
-        let port = self.port(socket, stack);
-        port.reads -= 1;
-        self.account.leave(level!("irp/FAF_INSERTS"), socket.into(), stack, self.now, sink);
+    fn read_leaves<R: Readers>(&mut self, socket: u8, stack: u16, reader: &mut R) {
+        self.port(socket, stack).reads -= 1;
         // Some may have gone on since, when another of their requests was done.
         while let Some(device) = self.port(socket, stack).held.pop_front() {
             let thread = &self.threads[usize::from(device)];
             if thread.held.is_some() && thread.state == ThreadState::ForBuffer {
-                self.workload_device(device, sink);
+                self.workload_device(device, reader);
                 break;
             }
         }
     }
 
     /// A request of a stack goes to the mesh, when there is a credit.
-    pub(super) fn onto_mesh<S: SignalSink>(
+    pub(super) fn onto_mesh<R: Readers>(
         &mut self,
         kind: Kind,
         socket: u8,
         stack: u16,
         line: u32,
         device: u16,
-        sink: &mut S,
+        reader: &mut R,
     ) {
         let queue = line as usize % 2;
         let port = self.port(socket, stack);
         if port.credits[queue] > 0 {
             self.take_credit(socket, stack, queue);
-            self.leave_port(kind, socket, stack, line, device, sink);
+            self.leave_port(kind, socket, stack, line, device, reader);
             return;
         }
         let first = port.waiting[queue].is_empty();
         port.waiting[queue].push_back(Outbound { kind, line, device });
         if first {
-            self.account.enter(STALLS[queue], socket.into(), stack, self.now, sink);
-            self.account.enter(EITHER_STALL, socket.into(), stack, self.now, sink);
+            self.stalls(socket, stack, queue, true, reader);
         }
     }
 
+    /// A queue of a port begins or ends to wait for a credit.
+    fn stalls<R: Readers>(&self, socket: u8, stack: u16, queue: usize, on: bool, reader: &mut R) {
+        reader.read(self.now, Fact::Stack((socket.into(), stack), StackFact::Stalls(queue as u8, on)));
+    }
+
     /// True if a line between devices may go to the mesh; else it waits.
-    pub(super) fn line_may_leave<S: SignalSink>(&mut self, socket: u8, stack: u16, sink: &mut S) -> bool {
+    pub(super) fn line_may_leave<R: Readers>(&mut self, socket: u8, stack: u16, reader: &mut R) -> bool {
         let port = self.port(socket, stack);
         if port.credits[DATA_QUEUE] > 0 {
             self.take_credit(socket, stack, DATA_QUEUE);
             return true;
         }
         if !std::mem::replace(&mut port.lines_wait, true) {
-            self.account.enter(STALLS[DATA_QUEUE], socket.into(), stack, self.now, sink);
+            self.stalls(socket, stack, DATA_QUEUE, true, reader);
         }
         false
     }
@@ -159,66 +150,57 @@ impl Model {
     }
 
     /// The mesh stop gives a credit back.
-    pub(super) fn port_credit<S: SignalSink>(&mut self, subject: u16, sink: &mut S) {
-        let (number, queue, now) = (subject & 0xFF, usize::from(subject >> 8), self.now);
+    pub(super) fn port_credit<R: Readers>(&mut self, subject: u16, reader: &mut R) {
+        let (number, queue) = (subject & 0xFF, usize::from(subject >> 8));
         let (socket, stack) = ((number / STACKS) as u8, number % STACKS);
         let port = &mut self.ports[usize::from(number)];
         port.credits[queue] += 1;
         if queue == DATA_QUEUE {
             if std::mem::take(&mut port.lines_wait) {
-                self.account.leave(STALLS[queue], socket.into(), stack, now, sink);
-                self.send_peers(socket, stack as u8, sink);
+                self.stalls(socket, stack, queue, false, reader);
+                self.send_peers(socket, stack as u8, reader);
             }
             return;
         }
         let Some(Outbound { kind, line, device }) = port.waiting[queue].pop_front() else { return };
         if port.waiting[queue].is_empty() {
-            self.account.leave(STALLS[queue], socket.into(), stack, now, sink);
-            self.account.leave(EITHER_STALL, socket.into(), stack, now, sink);
+            self.stalls(socket, stack, queue, false, reader);
         }
         self.take_credit(socket, stack, queue);
-        self.leave_port(kind, socket, stack, line, device, sink);
+        self.leave_port(kind, socket, stack, line, device, reader);
     }
 
     /// Data for a read has come to the stack's mesh stop, and goes into the port's queue when that has room.
-    pub(super) fn data_arrives<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn data_arrives<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, origin: stack, .. } = self.pool[request];
-        let (at, now) = (u16::from(socket), self.now);
-        self.account.deed(deed!("irp/FAF_TRANSACTIONS"), at, stack, now, sink);
-        self.account.enter(level!("m2pcie/RxC_INSERTS.CHA_IDI"), at, stack, now, sink);
         let port = self.port(socket, stack);
-        if port.data == 0 {
+        let waits = port.data == 0;
+        if waits {
             port.arrived.push_back(request);
-            self.account.deed(deed!("m2pcie/IIO_CREDITS_REJECT.DRS"), at, stack, now, sink);
-        } else {
-            self.data_enters(request, sink);
         }
-        self.read_leaves(socket, stack, sink);
+        self.device_at(DeviceStation::DataComes(waits), request, reader);
+        if !waits {
+            self.data_enters(request, reader);
+        }
+        self.read_leaves(socket, stack, reader);
     }
 
-    fn data_enters<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    fn data_enters<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, origin: stack, .. } = self.pool[request];
-        let (at, now) = (u16::from(socket), self.now);
         self.port(socket, stack).data -= 1;
-        self.account.deed(deed!("m2pcie/IIO_CREDITS_ACQUIRED.DRS_0"), at, stack, now, sink);
-        self.account.enter(level!("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
-        self.account.enter(level!("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
-        self.wheel.schedule(now + STAY * self.times.uclk, Event::PortData.of(request));
+        self.device_at(DeviceStation::DataEnters, request, reader);
+        self.wheel.schedule(self.now + STAY * self.times.uclk, Event::PortData.of(request));
     }
 
     /// Data leaves the port's queue for the device.
-    pub(super) fn port_data<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn port_data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, origin: stack, .. } = self.pool[request];
-        let (at, now) = (u16::from(socket), self.now);
-        self.account.leave(level!("m2pcie/RxC_INSERTS.CHA_IDI"), at, stack, now, sink);
-        self.account.leave(level!("m2pcie/IIO_CREDITS_USED.DRS_0"), at, stack, now, sink);
-        self.account.leave(level!("irp/TxC_BL_DRS_INSERTS"), at, stack, now, sink);
         let port = self.port(socket, stack);
         port.data += 1;
         let next = port.arrived.pop_front();
-        self.data_goes_up(request, sink);
+        self.data_goes_up(request, reader);
         if let Some(next) = next {
-            self.data_enters(next, sink);
+            self.data_enters(next, reader);
         }
     }
 
@@ -238,7 +220,7 @@ impl Model {
     }
 
     /// A request asks for a line that a port of its socket may own: the port gives it up.
-    pub(super) fn snoop_ports<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn snoop_ports<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, origin, line, class, .. } = self.pool[request];
         if class.kind.lookup() == Lookup::None || class.kind.is_writeback() || class.kind == Kind::DmaWriteback {
             return;
@@ -255,8 +237,6 @@ impl Model {
             Kind::CodeRead | Kind::CodePrefetch | Kind::LlcCode => SNOOPS[0],
             _ => SNOOPS[1],
         };
-        self.account.port_answers(at, stack, HIT_EXCLUSIVE, snoop, now, sink);
-        self.account.deed(deed!("irp/MISC1.LOST_FWD"), at, stack, now, sink);
-        self.account.deed(deed!("irp/MISC1.SLOW_I"), at, stack, now, sink);
+        reader.port_responds(at, stack, HIT_EXCLUSIVE, snoop, now);
     }
 }

@@ -7,27 +7,18 @@ mod bounds;
 
 use std::collections::VecDeque;
 
-use bounds::{Decision, Fact};
-use pericore_hardware::signal::{SignalSink, Tick};
+use bounds::Decision;
+use pericore_engine::Tick;
 
-use super::account::Account;
 use super::event::Event;
-use super::{Model, REPERTOIRE};
-use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::workload::{Conditions, CoreSleep};
-
-const ACTIVE: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C0");
-const LIGHT: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C3");
-const DEEP: u16 = level!("pcu/POWER_STATE_OCCUPANCY_CORES_C6");
-/// The first of the facts, in the order of [`Fact`].
-const FACTS: u16 = level!("pcu/FREQ_MAX_LIMIT_THERMAL_CYCLES");
+use super::{Model, PHASE_SETTINGS};
+use pericore_facts::emerald_rapids::{CState, Fact, PackageCondition, Readers};
+use pericore_workload::{Conditions, CoreSleep};
 
 /// Running cores from which power limits the frequency (assumption: three quarters of them), and from which the regulators work with
 /// all their phases (assumption: half of them).
 const MANY: u16 = 48;
 const FULL_LOAD: u16 = 32;
-/// Cycles of the power unit that a core's way into C6 or out of it takes (assumption: 10 us).
-const TRANSITION: u32 = 10_000;
 /// Microseconds that a package without running cores stays in C2E before it goes on to C6 (assumption).
 const BEFORE_DEEP: Tick = 5;
 /// Microseconds of a change of frequency (assumption: the usual order of clocks that lock anew).
@@ -71,18 +62,18 @@ pub struct Power {
 impl Package {
     fn facts(&self, now: Tick) -> u32 {
         let mut facts = self.decision.facts();
-        let mut holds = |fact: Fact, on: bool| facts |= u32::from(on) << fact as u32;
+        let mut holds = |fact: PackageCondition, on: bool| facts |= u32::from(on) << fact as u32;
         let (runs, deep) = (self.active > 0, self.active == 0 && now >= self.deep_at);
-        holds(Fact::PowerLimit, self.active >= MANY);
-        holds(Fact::Changes, now < self.changed_at);
-        holds(Fact::PackageRuns, runs);
-        holds(Fact::PackageLight, !runs && !deep);
-        holds(Fact::PackageDeep, deep);
-        holds(Fact::MemorySheds, deep);
-        holds(Fact::RegulatorFull, self.active >= FULL_LOAD);
-        holds(Fact::RegulatorPart, runs && self.active < FULL_LOAD);
-        holds(Fact::RegulatorLight, !runs && !deep);
-        holds(Fact::RegulatorDeep, deep);
+        holds(PackageCondition::PowerLimit, self.active >= MANY);
+        holds(PackageCondition::Changes, now < self.changed_at);
+        holds(PackageCondition::PackageRuns, runs);
+        holds(PackageCondition::PackageLight, !runs && !deep);
+        holds(PackageCondition::PackageDeep, deep);
+        holds(PackageCondition::MemorySheds, deep);
+        holds(PackageCondition::RegulatorFull, self.active >= FULL_LOAD);
+        holds(PackageCondition::RegulatorPart, runs && self.active < FULL_LOAD);
+        holds(PackageCondition::RegulatorLight, !runs && !deep);
+        holds(PackageCondition::RegulatorDeep, deep);
         facts
     }
 
@@ -101,7 +92,7 @@ impl Power {
             active: 0,
             light: 0,
             deep: 0,
-            decision: Decision::of(&Default::default(), REPERTOIRE.ratios),
+            decision: Decision::of(&Default::default(), PHASE_SETTINGS.ratios),
             told: 0,
             deep_at: 0,
             changed_at: 0,
@@ -116,32 +107,31 @@ impl Power {
     }
 
     /// Emits what holds from the start, with so many running cores on each socket.
-    pub fn start<S: SignalSink>(&mut self, active: Vec<u16>, cores: u16, account: &mut Account, sink: &mut S) {
+    pub fn start<R: Readers>(&mut self, active: Vec<u16>, cores: u16, reader: &mut R) {
         for (socket, active) in (0..).zip(active) {
             let package = &mut self.packages[usize::from(socket)];
             (package.active, package.deep) = (active, cores - active);
-            (0..active).for_each(|_| account.enter(ACTIVE, socket, 0, 0, sink));
-            (active..cores).for_each(|_| account.enter(DEEP, socket, 0, 0, sink));
-            self.tell(socket, 0, account, sink);
+            (0..active).for_each(|_| reader.read(0, Fact::Core(socket, None, CState::Runs, false)));
+            (active..cores).for_each(|_| reader.read(0, Fact::Core(socket, None, CState::Deep, false)));
+            self.tell(socket, 0, reader);
         }
     }
 
     /// Tells the facts that have changed.
-    fn tell<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+    fn tell<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
         let package = &mut self.packages[usize::from(socket)];
         let facts = package.facts(now);
         let before = std::mem::replace(&mut package.told, facts);
-        for fact in 0..Fact::COUNT {
-            match (before >> fact & 1, facts >> fact & 1) {
-                (0, 1) => account.enter(FACTS + fact, socket, 0, now, sink),
-                (1, 0) => account.leave(FACTS + fact, socket, 0, now, sink),
-                _ => {}
+        for &condition in PackageCondition::ALL {
+            let held = |facts: u32| facts >> condition as u32 & 1 == 1;
+            if held(before) != held(facts) {
+                reader.read(now, Fact::Package(socket, condition, held(facts)));
             }
         }
     }
 
     /// A core has something to do again.
-    pub fn core_wakes<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+    pub fn core_wakes<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
         let package = &mut self.packages[usize::from(socket)];
         if package.light + package.deep == 0 {
             // Its timer has woken it, and it does not sleep again.
@@ -149,48 +139,37 @@ impl Power {
             return;
         }
         package.active += 1;
-        let (sleepers, state) = if package.deep > 0 { (&mut package.deep, DEEP) } else { (&mut package.light, LIGHT) };
+        let (sleepers, state) =
+            if package.deep > 0 { (&mut package.deep, CState::Deep) } else { (&mut package.light, CState::Light) };
         *sleepers -= 1;
-        account.leave(state, socket, 0, now, sink);
-        account.enter(ACTIVE, socket, 0, now, sink);
-        account.deeds(deed!("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
-        self.tell(socket, now, account, sink);
+        reader.read(now, Fact::Core(socket, Some(state), CState::Runs, false));
+        self.tell(socket, now, reader);
     }
 
     /// A core has nothing more to do.
-    pub fn core_sleeps<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+    pub fn core_sleeps<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
         let package = &mut self.packages[usize::from(socket)];
         package.active -= 1;
         if package.active == 0 {
             package.deep_at = now + BEFORE_DEEP * self.microsecond;
         }
         let demoted = package.demotes && !package.asks_light;
-        let (sleepers, state) =
-            if package.asks_light || demoted { (&mut package.light, LIGHT) } else { (&mut package.deep, DEEP) };
+        let (sleepers, state) = if package.asks_light || demoted {
+            (&mut package.light, CState::Light)
+        } else {
+            (&mut package.deep, CState::Deep)
+        };
         *sleepers += 1;
-        account.leave(ACTIVE, socket, 0, now, sink);
-        account.enter(state, socket, 0, now, sink);
-        if demoted {
-            account.deed(deed!("pcu/DEMOTIONS"), socket, 0, now, sink);
-        }
-        account.deeds(deed!("pcu/CORE_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
-        account.deeds(deed!("pcu/TOTAL_TRANSITION_CYCLES"), socket, 0, now, TRANSITION, sink);
-        self.tell(socket, now, account, sink);
+        reader.read(now, Fact::Core(socket, Some(CState::Runs), state, demoted));
+        self.tell(socket, now, reader);
     }
 
     /// A phase begins.
-    fn begin<S: SignalSink>(
-        &mut self,
-        socket: u16,
-        conditions: &Conditions,
-        now: Tick,
-        account: &mut Account,
-        sink: &mut S,
-    ) {
+    fn begin<R: Readers>(&mut self, socket: u16, conditions: &Conditions, now: Tick, reader: &mut R) {
         let microsecond = self.microsecond;
         let package = &mut self.packages[usize::from(socket)];
         let cores = Tick::from(package.active + package.light + package.deep);
-        let decision = Decision::of(&conditions.frequency, REPERTOIRE.ratios);
+        let decision = Decision::of(&conditions.frequency, PHASE_SETTINGS.ratios);
         if decision.ratio != package.decision.ratio {
             package.changed_at = now + CHANGE * microsecond;
         }
@@ -201,11 +180,11 @@ impl Power {
         // The cores' timers are spread evenly.
         package.wakes_every = wake.map_or(0, |every| (every / cores).max(1));
         package.next_wake = if wake.is_some() { now + package.wakes_every } else { Tick::MAX };
-        self.tell(socket, now, account, sink);
+        self.tell(socket, now, reader);
     }
 
     /// Makes the changes that are due.
-    fn step<S: SignalSink>(&mut self, socket: u16, now: Tick, account: &mut Account, sink: &mut S) {
+    fn step<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
         let work = TIMER_WORK * self.microsecond;
         loop {
             let package = &mut self.packages[usize::from(socket)];
@@ -213,37 +192,37 @@ impl Power {
                 package.next_wake += package.wakes_every;
                 if package.light + package.deep > 0 {
                     package.sleep_at.push_back(now + work);
-                    self.core_wakes(socket, now, account, sink);
+                    self.core_wakes(socket, now, reader);
                 }
             } else if package.sleep_at.front().is_some_and(|&at| at <= now) {
                 package.sleep_at.pop_front();
-                self.core_sleeps(socket, now, account, sink);
+                self.core_sleeps(socket, now, reader);
             } else {
                 break;
             }
         }
-        self.tell(socket, now, account, sink);
+        self.tell(socket, now, reader);
     }
 }
 
 impl Model {
     /// The power units learn what holds in a phase.
-    pub(super) fn begin_power<S: SignalSink>(&mut self, conditions: &Conditions, sink: &mut S) {
+    pub(super) fn begin_power<R: Readers>(&mut self, conditions: &Conditions, reader: &mut R) {
         for socket in 0..u16::from(self.sockets) {
-            self.power.begin(socket, conditions, self.now, &mut self.account, sink);
+            self.power.begin(socket, conditions, self.now, reader);
             self.watch_package(socket);
         }
     }
 
     /// A core has nothing more to do.
-    pub(super) fn core_sleeps<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
-        self.power.core_sleeps(socket, self.now, &mut self.account, sink);
+    pub(super) fn core_sleeps<R: Readers>(&mut self, socket: u16, reader: &mut R) {
+        self.power.core_sleeps(socket, self.now, reader);
         self.watch_package(socket);
     }
 
     /// A power unit's next change may be due.
-    pub(super) fn step_power<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
-        self.power.step(socket, self.now, &mut self.account, sink);
+    pub(super) fn step_power<R: Readers>(&mut self, socket: u16, reader: &mut R) {
+        self.power.step(socket, self.now, reader);
         self.watch_package(socket);
     }
 

@@ -3,19 +3,19 @@
 //! The L2 stands for all of a core's caches: a line is modified in it from the first store on, although the first level has the data
 //! until it gives the line up. What the L2 gives up takes the first level's copy along.
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::core::Buffer;
 use super::event::Event;
-use crate::ledger::emerald_rapids::Kind;
-use crate::uncore::program::{Cores, Pause, Reached, Want};
-use crate::uncore::work::Work;
+use pericore_facts::emerald_rapids::{Kind, Readers};
+use pericore_parts::program::{Cores, Pause, Reached, Want};
+use pericore_parts::work::Work;
 
 /// No thread counts the request's end as that of an access.
 const NOBODY: u16 = u16::MAX;
 
-impl Cores for Model {
+impl<R: Readers> Cores<R> for Model {
     fn work(&mut self) -> &mut Work {
         &mut self.work
     }
@@ -41,7 +41,7 @@ impl Cores for Model {
     }
 
     /// A core sleeps until it gets its first access.
-    fn begins<S: SignalSink>(&mut self, thread: u16, sink: &mut S) {
+    fn begins(&mut self, thread: u16, reader: &mut R) {
         let state = &mut self.threads[usize::from(thread)];
         state.accesses += 1;
         if state.accesses == 1 {
@@ -49,15 +49,15 @@ impl Cores for Model {
             let core = &mut self.cores[usize::from(number)];
             core.running += 1;
             if core.running == 1 {
-                self.power.core_wakes(self.socket_of(number).into(), self.now, &mut self.account, sink);
+                self.power.core_wakes(self.socket_of(number).into(), self.now, reader);
             }
         }
     }
 
-    fn pause<S: SignalSink>(&mut self, thread: u16, why: Pause, sink: &mut S) {
+    fn pause(&mut self, thread: u16, why: Pause, reader: &mut R) {
         let state = &mut self.threads[usize::from(thread)];
         if why == Pause::Over && state.accesses > 0 {
-            return self.finish(thread, sink);
+            return self.finish(thread, reader);
         }
         state.state = why.into();
     }
@@ -70,7 +70,7 @@ impl Cores for Model {
         self.cores[core].writebacks < self.parameters.writeback_buffers
     }
 
-    fn demand<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> Reached {
+    fn demand(&mut self, thread: u16, line: u32, want: Want, reader: &mut R) -> Reached {
         let number = self.threads[usize::from(thread)].core;
         let store = want == Want::Own;
         if self.l2s.at(number).access(line, store) {
@@ -83,7 +83,7 @@ impl Cores for Model {
                     Want::Own => Kind::Ownership,
                     Want::Code => Kind::CodeRead,
                 };
-                self.request(kind, number, line, NOBODY, sink);
+                self.request(kind, number, line, NOBODY, reader);
                 Reached::Miss
             }
             Buffer::Joined => Reached::Miss,
@@ -91,7 +91,7 @@ impl Cores for Model {
         }
     }
 
-    fn prefetch<S: SignalSink>(&mut self, thread: u16, line: u32, want: Want, sink: &mut S) -> bool {
+    fn prefetch(&mut self, thread: u16, line: u32, want: Want, reader: &mut R) -> bool {
         let number = self.threads[usize::from(thread)].core;
         let sends = self.take_prefetch(number, line, want == Want::Own);
         if sends {
@@ -100,26 +100,26 @@ impl Cores for Model {
                 Want::Own => Kind::OwnershipPrefetch,
                 Want::Code => Kind::CodePrefetch,
             };
-            self.request(kind, number, line, NOBODY, sink);
+            self.request(kind, number, line, NOBODY, reader);
         }
         sends
     }
 
-    fn write_back_l1<S: SignalSink>(&mut self, thread: u16, line: u32, _: &mut S) {
+    fn write_back_l1(&mut self, thread: u16, line: u32, _: &mut R) {
         let core = self.threads[usize::from(thread)].core;
         self.l2s.at(core).write_back_l1(line);
     }
 
-    fn stream<S: SignalSink>(&mut self, thread: u16, line: u32, whole: bool, sink: &mut S) -> bool {
+    fn stream(&mut self, thread: u16, line: u32, whole: bool, reader: &mut R) -> bool {
         let number = self.threads[usize::from(thread)].core;
         if self.cores[usize::from(number)].take_buffer(line, true) != Buffer::Taken {
             // A line that is on its way must go out before the next store to it.
             return false;
         }
         let held = self.l2s.at(number).snoop(line, true).map(|state| (line, state));
-        self.write_back(number, held, sink);
+        self.write_back(number, held, reader);
         let kind = if whole { Kind::StreamFull } else { Kind::StreamPart };
-        self.request(kind, number, line, NOBODY, sink);
+        self.request(kind, number, line, NOBODY, reader);
         true
     }
 }

@@ -1,6 +1,6 @@
 //! Reads and claims of this socket at an agent: from the slice, from another core, or from memory.
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
@@ -8,14 +8,12 @@ use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
 use super::request::{Request, RequestId};
 use super::tags::Way;
-use crate::ledger::emerald_rapids::compiled::deed;
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Ring};
+use pericore_facts::emerald_rapids::{AgentFact, Found, Kind, Queue, Readers, Ring, SnoopCause};
 
 impl Model {
     /// A read of this socket's core or I/O stack, whose line its look-up has found in a way of slice or snoop filter.
-    pub(super) fn read<S: SignalSink>(&mut self, request: RequestId, way: Option<Way>, sink: &mut S) {
+    pub(super) fn read<R: Readers>(&mut self, request: RequestId, way: Option<Way>, reader: &mut R) {
         let Request { socket, cha, line, class, found, origin, .. } = self.pool[request];
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let kind = class.kind;
         let device = kind.queue() == Queue::Io;
         let core = if device { u8::MAX } else { self.core_within(origin) };
@@ -23,10 +21,9 @@ impl Model {
         // Other cores' shared copies must go before somebody writes.
         let others = kind.owns() && self.drop_sharers(socket, cha, line, origin, device);
         if others {
-            self.account.deed(deed!("cha/CORE_SNP.CORE_GTONE"), at_socket, at_cha, self.now, sink);
-            self.account.deed(deed!("cha/MISC.RFO_HIT_S"), at_socket, at_cha, self.now, sink);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Core, true), reader);
             let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
-            self.mesh_send(socket, Ring::Invalidate, 0, from, to, sink);
+            self.mesh_send(socket, Ring::Invalidate, 0, from, to, reader);
         }
         let wait = if others { self.times.core_snoop } else { 0 };
         match found {
@@ -37,9 +34,9 @@ impl Model {
                 }
                 if !kind.needs_no_data() && !self.has_copy(origin, line) {
                     let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
-                    self.mesh_send(socket, Ring::Block, 0, from, to, sink);
+                    self.mesh_send(socket, Ring::Block, 0, from, to, reader);
                 }
-                self.claim_only(request, wait, sink);
+                self.claim_only(request, wait, reader);
             }
             Found::Shared | Found::Forward | Found::Exclusive | Found::Modified => {
                 let modified = found == Found::Modified;
@@ -68,27 +65,27 @@ impl Model {
                 if !keeps_no_copy {
                     let state = if grant == SHARED { FILTER_SHARED } else { FILTER_EXCLUSIVE };
                     if unlisted {
-                        self.filter_add(socket, cha, line, state, core, sink);
+                        self.filter_add(socket, cha, line, state, core, reader);
                     } else {
-                        self.filter_insert(socket, cha, line, state, core, sink);
+                        self.filter_insert(socket, cha, line, state, core, reader);
                     }
                 }
                 self.pool[request].grant = if keeps_no_copy { 0 } else { grant };
                 if kind.owns() {
-                    self.go(request, sink);
+                    self.go(request, reader);
                 }
-                self.deliver(request, self.times.llc_data + wait, sink);
+                self.deliver(request, self.times.llc_data + wait, reader);
             }
-            Found::FilterExclusive if class.hit => self.snoop_owner(request, sink),
+            Found::FilterExclusive if class.hit => self.snoop_owner(request, reader),
             _ if kind.owns()
                 && found == Found::FilterShared
                 && kind == Kind::Ownership
                 && self.has_copy(origin, line) =>
             {
                 // An upgrade: the core has the data already and needs the others' copies gone.
-                self.claim_only(request, wait, sink);
+                self.claim_only(request, wait, reader);
             }
-            _ => self.miss(request, wait, sink),
+            _ => self.miss(request, wait, reader),
         }
     }
 
@@ -97,10 +94,10 @@ impl Model {
     }
 
     /// Cores answer no snoops for what they share: the slice keeps it for them.
-    pub(super) fn keep_shared<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn keep_shared<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, .. } = self.pool[request];
         let state = Self::shared_state(&self.pool[request]);
-        self.llc_insert(socket, cha, line, state, false, sink);
+        self.llc_insert(socket, cha, line, state, false, reader);
     }
 
     /// The state of a shared line in a slice: who forwards lines of another socket's memory, that socket says.
@@ -109,18 +106,17 @@ impl Model {
     }
 
     /// A core that holds a shared line becomes its owner.
-    pub(super) fn claim_only<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    pub(super) fn claim_only<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, line, origin, .. } = self.pool[request];
         let core = self.core_within(origin);
-        self.filter_insert(socket, cha, line, FILTER_EXCLUSIVE, core, sink);
+        self.filter_insert(socket, cha, line, FILTER_EXCLUSIVE, core, reader);
         self.pool[request].grant = MODIFIED;
-        self.miss_home(request, wait, true, sink);
+        self.miss_home(request, wait, true, reader);
     }
 
     /// One core has the line: it sends it on.
-    pub(super) fn snoop_owner<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn snoop_owner<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, origin, .. } = self.pool[request];
-        let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
         let kind = class.kind;
         let filter = self.filter(socket, cha);
         let Some(way) = filter.find(line) else { return };
@@ -129,7 +125,7 @@ impl Model {
         let own = owner_core == origin && kind.queue() == Queue::Core;
         let takes = kind.owns();
         let state = if own { None } else { self.l2s.at(owner_core).snoop(line, takes) };
-        self.account.deed(deed!("cha/CORE_SNP.CORE_ONE"), at_socket, at_cha, self.now, sink);
+        self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Core, false), reader);
         let keeps_no_copy = kind.queue() == Queue::Io || kind.is_llc_prefetch();
         let modified = state == Some(MODIFIED);
         let requester = self.core_within(origin);
@@ -138,7 +134,7 @@ impl Model {
             let Some(way) = filter.find(line) else { return };
             if keeps_no_copy {
                 filter.clear(way);
-                self.llc_insert(socket, cha, line, Found::Modified, kind.queue() == Queue::Io, sink);
+                self.llc_insert(socket, cha, line, Found::Modified, kind.queue() == Queue::Io, reader);
             } else {
                 filter.set(way, FILTER_EXCLUSIVE, requester);
             }
@@ -147,9 +143,9 @@ impl Model {
         } else {
             filter.set(way, FILTER_SHARED, owner);
             if modified {
-                self.llc_insert(socket, cha, line, Found::Modified, false, sink);
+                self.llc_insert(socket, cha, line, Found::Modified, false, reader);
             } else {
-                self.keep_shared(request, sink);
+                self.keep_shared(request, reader);
             }
         }
         self.pool[request].grant = match () {
@@ -159,19 +155,19 @@ impl Model {
             () => SHARED,
         };
         let from = self.places.cha[usize::from(cha)];
-        let at = self.mesh_send(socket, Ring::Invalidate, 0, from, self.core_tile(owner_core), sink);
+        let at = self.mesh_send(socket, Ring::Invalidate, 0, from, self.core_tile(owner_core), reader);
         self.pool[request].answers = owner_core;
         self.wheel.schedule(at + self.times.core_snoop, Event::Snooped.of(request));
     }
 
     /// The owner has answered: data goes to the requester, word of it to the agent.
-    pub(super) fn snooped<S: SignalSink>(&mut self, request: RequestId, sink: &mut S) {
+    pub(super) fn snooped<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, answers, .. } = self.pool[request];
         let from = self.core_tile(answers);
         let to = self.places.cha[usize::from(cha)];
-        self.mesh_send(socket, Ring::AcknowledgeAgents, 1, from, to, sink);
+        self.mesh_send(socket, Ring::AcknowledgeAgents, 1, from, to, reader);
         let goal = self.requester_tile(request);
-        let at = self.mesh_send(socket, Ring::Block, 1, from, goal, sink);
+        let at = self.mesh_send(socket, Ring::Block, 1, from, goal, reader);
         self.wheel.schedule(at, Event::Data.of(request));
     }
 
@@ -193,11 +189,11 @@ impl Model {
     }
 
     /// Sends data from the slice to the requester.
-    pub(super) fn deliver<S: SignalSink>(&mut self, request: RequestId, wait: Tick, sink: &mut S) {
+    pub(super) fn deliver<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, .. } = self.pool[request];
         let from = self.places.cha[usize::from(cha)];
         let to = self.requester_tile(request);
-        let at = self.mesh_send(socket, Ring::Block, 0, from, to, sink) + wait;
+        let at = self.mesh_send(socket, Ring::Block, 0, from, to, reader) + wait;
         self.wheel.schedule(at, Event::Data.of(request));
     }
 }

@@ -3,8 +3,8 @@
 use pericore_engine::{NEVER, Tick};
 
 use super::address::Place;
-use crate::ledger::emerald_rapids::{Class, Found, Kind, Queue, Target};
 pub(super) use crate::uncore::{NO_REQUEST, RequestId};
+use pericore_facts::emerald_rapids::{Class, Found, Kind, Queue, Target};
 
 /// A request at one caching and home agent.
 #[derive(Debug, Clone, Copy)]
@@ -249,7 +249,7 @@ impl std::ops::IndexMut<RequestId> for Pool {
 #[cfg(test)]
 mod tests {
     use super::{Pool, Request, RequestQueue};
-    use crate::ledger::emerald_rapids::{Kind, Target};
+    use pericore_facts::emerald_rapids::{Kind, Target};
 
     #[test]
     fn requests_leave_a_queue_in_order() {

@@ -5,12 +5,12 @@
 
 use std::collections::VecDeque;
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::event::Event;
 use super::request::{Request, RequestId, RequestQueue};
-use crate::ledger::emerald_rapids::{Found, Kind, Queue, Reason};
+use pericore_facts::emerald_rapids::{Found, Kind, Queue, Readers, Reason};
 
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
@@ -114,9 +114,9 @@ impl Model {
     }
 
     /// Turns a request away until its agent has a credit again.
-    pub(super) fn wait_for_credit<S: SignalSink>(&mut self, request: RequestId, of: Reason, sink: &mut S) {
+    pub(super) fn wait_for_credit<R: Readers>(&mut self, request: RequestId, of: Reason, reader: &mut R) {
         let Request { socket, cha, .. } = self.pool[request];
-        self.tell_reject(request, of, sink);
+        self.tell_reject(request, of, reader);
         let number = self.agent_number(socket, cha);
         let agent = &mut self.agents[usize::from(number)];
         agent.unsent.waiting[of as usize].push_back(request, &mut self.pool);
@@ -124,81 +124,81 @@ impl Model {
     }
 
     /// A request is turned away.
-    pub(super) fn tell_reject<S: SignalSink>(&mut self, request: RequestId, reason: Reason, sink: &mut S) {
+    pub(super) fn tell_reject<R: Readers>(&mut self, request: RequestId, reason: Reason, reader: &mut R) {
         let Request { socket, cha, class, turned_away, .. } = self.pool[request];
         self.pool[request].turned_away = true;
         let queue = class.kind.queue();
-        self.account.turn_away(socket.into(), cha.into(), queue, reason, turned_away, self.now, sink);
+        reader.turn_away(socket.into(), cha.into(), queue, reason, turned_away, self.now);
     }
 
     /// A message has left the link's mesh side: its credit is free.
-    pub(super) fn give_credit<S: SignalSink>(&mut self, socket: u8, cha: u8, of: Reason, sink: &mut S) {
+    pub(super) fn give_credit<R: Readers>(&mut self, socket: u8, cha: u8, of: Reason, reader: &mut R) {
         self.agent(socket, cha).links.free[of as usize] += 1;
         match of {
-            Reason::Writeback => self.next_victim(socket, cha, sink),
-            Reason::Data => self.next_answer(socket, cha, sink),
+            Reason::Writeback => self.next_victim(socket, cha, reader),
+            Reason::Data => self.next_answer(socket, cha, reader),
             _ => {}
         }
-        self.wake_waiters(socket, cha, sink);
+        self.wake_waiters(socket, cha, reader);
     }
 
     /// Keeps data for the other socket at its agent, where it comes at `arrives`, until there is a credit.
-    pub(super) fn hold_answer<S: SignalSink>(&mut self, request: RequestId, arrives: Tick, sink: &mut S) {
+    pub(super) fn hold_answer<R: Readers>(&mut self, request: RequestId, arrives: Tick, reader: &mut R) {
         let Request { socket, cha, .. } = self.pool[request];
-        self.account.turn_away(socket.into(), cha.into(), Queue::Evict, Reason::Data, false, self.now, sink);
+        reader.turn_away(socket.into(), cha.into(), Queue::Evict, Reason::Data, false, self.now);
         self.agent(socket, cha).unsent.answers.push_back((arrives, request));
     }
 
     /// Sends the data that has waited longest.
-    fn next_answer<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
+    fn next_answer<R: Readers>(&mut self, socket: u8, cha: u8, reader: &mut R) {
         let Some((arrives, request)) = self.agent(socket, cha).unsent.answers.pop_front() else { return };
-        self.account.retry(socket.into(), cha.into(), Queue::Evict, Reason::Data, self.now, sink);
+        reader.retry(socket.into(), cha.into(), Queue::Evict, Reason::Data, self.now);
         let from = self.places.cha[usize::from(cha)];
         let wait = arrives.saturating_sub(self.now);
-        self.send_answer(request, from, wait, sink);
+        self.send_answer(request, from, wait, reader);
         self.wheel.schedule(self.now + wait, Event::Release.of(request));
     }
 
     /// Lets the first of those try again whose credit is there. Called again when that one has been looked at: it may not need the
     /// credit any more. Nearly always nobody waits.
     #[inline]
-    pub(super) fn wake_waiters<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
+    pub(super) fn wake_waiters<R: Readers>(&mut self, socket: u8, cha: u8, reader: &mut R) {
         if self.agent(socket, cha).links.waiters > 0 {
-            self.wake_waiter(socket, cha, sink);
+            self.wake_waiter(socket, cha, reader);
         }
     }
 
     #[inline(never)]
-    fn wake_waiter<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
+    fn wake_waiter<R: Readers>(&mut self, socket: u8, cha: u8, reader: &mut R) {
         let number = self.agent_number(socket, cha);
         let agent = &mut self.agents[usize::from(number)];
         let ready = |&&of: &&Reason| !agent.links.is_short(of) && !agent.unsent.waiting[of as usize].is_empty();
         let Some(&of) = Reason::ALL.iter().find(ready) else { return };
         let Some(request) = agent.unsent.waiting[of as usize].pop_front(&mut self.pool) else { return };
         agent.links.waiters -= 1;
-        self.try_again(request, of, sink);
+        self.try_again(request, of, reader);
         self.wake_pipeline(socket, cha, self.now);
     }
 
     /// A request that was turned away goes back to the front of its queue.
-    pub(super) fn try_again<S: SignalSink>(&mut self, request: RequestId, reason: Reason, sink: &mut S) {
+    pub(super) fn try_again<R: Readers>(&mut self, request: RequestId, reason: Reason, reader: &mut R) {
         let Request { socket, cha, class, .. } = self.pool[request];
         let queue = class.kind.queue();
-        self.account.retry(socket.into(), cha.into(), queue, reason, self.now, sink);
+        reader.retry(socket.into(), cha.into(), queue, reason, self.now);
         let number = self.agent_number(socket, cha);
         self.agents[usize::from(number)].queue(queue).push_front(request, &mut self.pool);
     }
 
     /// Starts the next line that must go to memory, if one waits, there is an entry for it, and room on its way.
     #[inline]
-    pub(super) fn next_victim<S: SignalSink>(&mut self, socket: u8, cha: u8, sink: &mut S) {
+    pub(super) fn next_victim<R: Readers>(&mut self, socket: u8, cha: u8, reader: &mut R) {
         if let Some(victim) = self.agent(socket, cha).victims.front() {
-            self.try_victim(victim, sink);
+            self.try_victim(victim, reader);
         }
     }
 
     #[inline(never)]
-    fn try_victim<S: SignalSink>(&mut self, victim: RequestId, sink: &mut S) {
+    fn try_victim<R: Readers>(&mut self, victim: RequestId, reader: &mut R) {
         let Request { socket, cha, line, home, turned_away, .. } = self.pool[victim];
         let agent = self.agent(socket, cha);
         if !agent.can_start(line) {
@@ -206,15 +206,15 @@ impl Model {
         }
         if home != socket && agent.links.is_short(Reason::Writeback) {
             if !turned_away {
-                self.tell_reject(victim, Reason::Writeback, sink);
+                self.tell_reject(victim, Reason::Writeback, reader);
             }
             return;
         }
         let number = self.agent_number(socket, cha);
         self.agents[usize::from(number)].victims.pop_front(&mut self.pool);
         if turned_away {
-            self.account.retry(socket.into(), cha.into(), Queue::Evict, Reason::Writeback, self.now, sink);
+            reader.retry(socket.into(), cha.into(), Queue::Evict, Reason::Writeback, self.now);
         }
-        self.start_victim(victim, sink);
+        self.start_victim(victim, reader);
     }
 }

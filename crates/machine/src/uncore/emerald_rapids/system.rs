@@ -5,33 +5,22 @@
 
 use std::collections::VecDeque;
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
 use super::Model;
 use super::event::Event;
-use super::link::{Packet, Taker};
-use crate::ledger::emerald_rapids::compiled::{deed, level};
-use crate::ledger::emerald_rapids::deeds::{Deed, LevelId};
-use crate::ledger::emerald_rapids::{LinkMessage, Ring};
-use crate::workload::MessageKind;
+use super::link::Packet;
+use pericore_facts::emerald_rapids::{Fact, LinkMessage, Readers, Ring, StackFact, SystemFact, SystemMessage, Taker};
+use pericore_workload::MessageKind;
 
 /// Uncore cycles that the agent takes for a message, and that an answer stays in its egress (assumptions).
 const SERVICE: Tick = 2;
 const LEAVING: Tick = 4;
-/// Messages that the ingress, and acknowledgements that the egress holds (assumptions).
-const ROOM: usize = 2;
 /// Nanoseconds from a bus hold's request until all agents have acknowledged it (assumption: a few trips over the mesh).
 const HOLD_GRANT: u64 = 200;
 /// Random numbers that are kept ready, and nanoseconds in which one more is made (assumptions).
 const NUMBERS: u64 = 8;
 const NUMBER_TIME: u64 = 500;
-
-const HELD: LevelId = level!("ubox/PHOLD_CYCLES.ASSERT_TO_ACK");
-const INGRESS_EMPTY: LevelId = level!("ubox/M2U_MISC2.RxC_CYCLES_EMPTY_BL");
-const INGRESS_FULL: LevelId = level!("ubox/M2U_MISC2.RxC_CYCLES_FULL_BL");
-const DATA_EMPTY: LevelId = level!("ubox/M2U_MISC2.TxC_CYCLES_EMPTY_BL");
-const ACKS_EMPTY: LevelId = level!("ubox/M2U_MISC2.TxC_CYCLES_EMPTY_AK");
-const ACKS_FULL: LevelId = level!("ubox/M2U_MISC3.TxC_CYCLES_FULL_AK");
 
 /// A message, packed into an event's subject: the socket that gets it, its kind, whether it came over a link, and the tile it is from.
 #[derive(Debug, Clone, Copy)]
@@ -52,30 +41,17 @@ impl Message {
         Self { socket: packed & 1, kind, linked: packed >> 6 & 1 == 1, from: (packed >> 7) as u8 }
     }
 
-    /// True if it asks for data.
-    const fn asks(self) -> bool {
-        matches!(self.kind, MessageKind::Register | MessageKind::RandomNumber | MessageKind::RandomSeed)
-    }
-
-    const fn queue(self) -> LevelId {
-        match (self.linked, self.asks()) {
-            (true, _) => level!("ubox/M2U_MISC1.RxC_CYCLES_NE_UPI_NCB"),
-            (false, false) => level!("ubox/M2U_MISC1.RxC_CYCLES_NE_CBO_NCB"),
-            (false, true) => level!("ubox/M2U_MISC1.RxC_CYCLES_NE_CBO_NCS"),
-        }
-    }
-
-    /// What it counts as.
-    const fn deed(self) -> Deed {
+    /// What it is for the system agent.
+    const fn what(self) -> SystemMessage {
         match self.kind {
-            MessageKind::LegacyWire => deed!("ubox/EVENT_MSG.VLW_RCVD"),
-            MessageKind::Interrupt => deed!("ubox/EVENT_MSG.MSI_RCVD"),
-            MessageKind::Processor => deed!("ubox/EVENT_MSG.IPI_RCVD"),
-            MessageKind::Doorbell => deed!("ubox/EVENT_MSG.DOORBELL_RCVD"),
-            MessageKind::RandomNumber => deed!("ubox/RACU_DRNG.RDRAND"),
-            MessageKind::RandomSeed => deed!("ubox/RACU_DRNG.RDSEED"),
-            MessageKind::Register => deed!("ubox/RACU_REQUESTS"),
-            _ => deed!("ubox/EVENT_MSG.INT_PRIO"),
+            MessageKind::LegacyWire => SystemMessage::LegacyWire,
+            MessageKind::Interrupt => SystemMessage::Interrupt,
+            MessageKind::Processor => SystemMessage::Processor,
+            MessageKind::Doorbell => SystemMessage::Doorbell,
+            MessageKind::RandomNumber => SystemMessage::RandomNumber,
+            MessageKind::RandomSeed => SystemMessage::RandomSeed,
+            MessageKind::Register => SystemMessage::Register,
+            _ => SystemMessage::Priority,
         }
     }
 }
@@ -84,8 +60,6 @@ impl Message {
 #[derive(Debug)]
 pub struct System {
     ingress: VecDeque<u16>,
-    data: u16,
-    acknowledgements: u16,
     held: bool,
     /// Random numbers that are ready, and when the last one was made.
     numbers: u64,
@@ -95,7 +69,7 @@ pub struct System {
 impl System {
     /// Nothing to do.
     pub fn new() -> Self {
-        Self { ingress: VecDeque::new(), data: 0, acknowledgements: 0, held: false, numbers: NUMBERS, made: 0 }
+        Self { ingress: VecDeque::new(), held: false, numbers: NUMBERS, made: 0 }
     }
 
     /// Takes a random number. False if none was ready.
@@ -111,21 +85,19 @@ impl System {
 
 impl Model {
     /// Emits what holds from the start: queues are empty.
-    pub(super) fn start_systems<S: SignalSink>(&mut self, sink: &mut S) {
+    pub(super) fn start_systems<R: Readers>(&mut self, reader: &mut R) {
         for socket in 0..u16::from(self.sockets) {
-            [INGRESS_EMPTY, DATA_EMPTY, ACKS_EMPTY]
-                .into_iter()
-                .for_each(|level| self.account.enter(level, socket, 0, 0, sink));
+            reader.read(0, Fact::System(socket, SystemFact::Starts));
         }
     }
 
     /// A message starts on its way, or a device asks for a hold of the bus.
-    pub(super) fn send_to_system<S: SignalSink>(&mut self, socket: u16, kind: MessageKind, turn: u32, sink: &mut S) {
+    pub(super) fn send_to_system<R: Readers>(&mut self, socket: u16, kind: MessageKind, turn: u32, reader: &mut R) {
         let now = self.now;
         if kind == MessageKind::Hold {
             // One at a time: a second one is asked for later.
             if !std::mem::replace(&mut self.systems[usize::from(socket)].held, true) {
-                self.account.enter(HELD, socket, 0, now, sink);
+                reader.read(now, Fact::System(socket, SystemFact::Holds(true)));
                 self.wheel.schedule(now + self.work.course.ticks(HOLD_GRANT), Event::HoldGranted.of(socket));
             }
             return;
@@ -142,111 +114,71 @@ impl Model {
         if kind == MessageKind::Processor && self.sockets == 2 && turn % 2 == 1 {
             let message = Message { socket: 1 - socket, kind, linked: true, from };
             let packet = Packet::new(LinkMessage::Interrupt).taken_by(Taker::System);
-            self.send_packet(socket as u8, core, packet, from, to, 0, Event::SystemMessage.of(message.pack()), sink);
+            self.send_packet(socket as u8, core, packet, from, to, 0, Event::SystemMessage.of(message.pack()), reader);
             return;
         }
         if kind == MessageKind::Interrupt {
             // Its entry of the interrupt table is always cached.
             let stack = turn as u16 % self.places.m2pcie.len() as u16;
-            let remapped = [
-                deed!("iio/NUM_REQ_OF_CPU_BY_TGT.UBOX"),
-                deed!("iio/IOMMU3.INT_CACHE_LOOKUPS"),
-                deed!("iio/IOMMU3.INT_CACHE_HITS"),
-            ];
-            remapped.into_iter().for_each(|what| self.account.deed(what, socket, stack, now, sink));
+            reader.read(now, Fact::Stack((socket, stack), StackFact::TranslatesInterrupt));
         }
         let message = Message { socket, kind, linked: false, from };
-        let arrives = self.mesh_send(socket as u8, Ring::Block, 0, from, to, sink);
+        let arrives = self.mesh_send(socket as u8, Ring::Block, 0, from, to, reader);
         self.wheel.schedule(arrives, Event::SystemMessage.of(message.pack()));
     }
 
     /// A hold is granted.
-    pub(super) fn hold_granted<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+    pub(super) fn hold_granted<R: Readers>(&mut self, socket: u16, reader: &mut R) {
         self.systems[usize::from(socket)].held = false;
-        self.account.leave(HELD, socket, 0, self.now, sink);
+        reader.read(self.now, Fact::System(socket, SystemFact::Holds(false)));
     }
 
     /// A message has come to the system agent.
-    pub(super) fn system_message<S: SignalSink>(&mut self, packed: u16, sink: &mut S) {
+    pub(super) fn system_message<R: Readers>(&mut self, packed: u16, reader: &mut R) {
         let message = Message::unpack(packed);
         let (socket, now) = (message.socket, self.now);
         let system = &mut self.systems[usize::from(socket)];
         system.ingress.push_back(packed);
-        let waiting = system.ingress.len();
-        self.account.enter(message.queue(), socket, 0, now, sink);
-        if waiting == 1 {
-            self.account.leave(INGRESS_EMPTY, socket, 0, now, sink);
+        let alone = system.ingress.len() == 1;
+        reader.read(now, Fact::System(socket, SystemFact::Comes(message.what(), message.linked)));
+        if alone {
             self.wheel.schedule(now + SERVICE * self.times.uclk, Event::SystemServe.of(socket));
-        }
-        if waiting == ROOM {
-            self.account.enter(INGRESS_FULL, socket, 0, now, sink);
         }
     }
 
     /// The system agent takes its next message.
-    pub(super) fn system_serves<S: SignalSink>(&mut self, socket: u16, sink: &mut S) {
+    pub(super) fn system_serves<R: Readers>(&mut self, socket: u16, reader: &mut R) {
         let (now, number_time) = (self.now, self.work.course.ticks(NUMBER_TIME));
         let system = &mut self.systems[usize::from(socket)];
         let Some(packed) = system.ingress.pop_front() else { return };
-        let (message, waiting) = (Message::unpack(packed), system.ingress.len());
+        let (message, waits) = (Message::unpack(packed), !system.ingress.is_empty());
         let random = matches!(message.kind, MessageKind::RandomNumber | MessageKind::RandomSeed);
-        if random && !system.take_number(now, number_time) {
-            self.account.deed(deed!("ubox/RACU_DRNG.PFTCH_BUF_EMPTY"), socket, 0, now, sink);
-        }
-        self.account.leave(message.queue(), socket, 0, now, sink);
-        self.account.deed(message.deed(), socket, 0, now, sink);
-        if waiting + 1 == ROOM {
-            self.account.leave(INGRESS_FULL, socket, 0, now, sink);
-        }
-        if waiting == 0 {
-            self.account.enter(INGRESS_EMPTY, socket, 0, now, sink);
-        } else {
+        let ready = !random || system.take_number(now, number_time);
+        reader.read(now, Fact::System(socket, SystemFact::Taken(message.what(), message.linked, ready)));
+        if waits {
             self.wheel.schedule(now + SERVICE * self.times.uclk, Event::SystemServe.of(socket));
         }
         if message.linked {
             return;
         }
-        let system = &mut self.systems[usize::from(socket)];
-        let (count, empty) =
-            if message.asks() { (&mut system.data, DATA_EMPTY) } else { (&mut system.acknowledgements, ACKS_EMPTY) };
-        *count += 1;
-        let count = *count;
-        if count == 1 {
-            self.account.leave(empty, socket, 0, now, sink);
-        }
-        if !message.asks() && usize::from(count) == ROOM {
-            self.account.enter(ACKS_FULL, socket, 0, now, sink);
-        }
         self.wheel.schedule(now + LEAVING * self.times.uclk, Event::SystemSent.of(packed));
     }
 
     /// An answer leaves the system agent.
-    pub(super) fn system_answers<S: SignalSink>(&mut self, packed: u16, sink: &mut S) {
+    pub(super) fn system_answers<R: Readers>(&mut self, packed: u16, reader: &mut R) {
         let message = Message::unpack(packed);
-        let (socket, now) = (message.socket, self.now);
-        let system = &mut self.systems[usize::from(socket)];
-        let (count, empty, ring) = if message.asks() {
-            (&mut system.data, DATA_EMPTY, Ring::Block)
-        } else {
-            (&mut system.acknowledgements, ACKS_EMPTY, Ring::Acknowledge)
-        };
-        *count -= 1;
-        let count = *count;
-        if !message.asks() && usize::from(count) + 1 == ROOM {
-            self.account.leave(ACKS_FULL, socket, 0, now, sink);
-        }
-        if count == 0 {
-            self.account.enter(empty, socket, 0, now, sink);
-        }
+        let (socket, what) = (message.socket, message.what());
+        reader.read(self.now, Fact::System(socket, SystemFact::Answered(what)));
+        let ring = if what.wants_data() { Ring::Block } else { Ring::Acknowledge };
         // Nothing waits for it but the core.
-        self.mesh_send(socket as u8, ring, 0, self.places.ubox, message.from, sink);
+        self.mesh_send(socket as u8, ring, 0, self.places.ubox, message.from, reader);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Message, NUMBERS, System};
-    use crate::workload::MessageKind;
+    use pericore_workload::MessageKind;
 
     #[test]
     fn a_message_survives_packing() {

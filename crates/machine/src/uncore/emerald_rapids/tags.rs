@@ -7,7 +7,7 @@ pub mod sizes;
 
 use pericore_engine::search::{matches, signs};
 
-use crate::host::{large_pages, prefetch};
+use pericore_parts::host::{large_pages, prefetch};
 
 /// A word: tag (21 bits), state (3), owner (7), used (1). State 0 means empty.
 const TAG_BITS: u32 = 21;

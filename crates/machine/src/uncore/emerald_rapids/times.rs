@@ -3,7 +3,7 @@
 use pericore_engine::Tick;
 
 use super::Parameters;
-use crate::ledger::emerald_rapids::Clocks;
+use pericore_facts::emerald_rapids::Clocks;
 
 /// Picoseconds of a slot on a CXL link: sixteen lanes of the fifth generation carry 63 GB/s, and a flit of 68 bytes has
 /// four slots.

@@ -3,8 +3,8 @@
 pub mod reasons;
 pub mod recorder;
 
-use super::cache::Right;
-use super::core::Core;
+use pericore_parts::cache::Right;
+use pericore_parts::core::Core;
 use std::collections::HashMap;
 
 /// How many lines some core may write: no other core holds them.

@@ -1,9 +1,11 @@
 //! The kernel's way on folders that stand for `/sys`, written by hand from Linux's source, and on a stand-in of the
 //! kernel.
 
+mod cores;
 mod counting;
 mod opening;
 mod prepared;
+mod stacks;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -137,7 +137,7 @@ impl Rules<'_> {
     pub(super) fn filters_differ(&self, one: usize, other: usize) -> bool {
         self.demands[one].filters.iter().any(|filter| {
             let others = self.demands[other].filters.iter();
-            others.into_iter().any(|set| std::ptr::eq(set.field, filter.field) && set.value != filter.value)
+            others.into_iter().any(|set| set.field.id == filter.field.id && set.value != filter.value)
         })
     }
 

@@ -72,7 +72,7 @@ fn brute_force(rules: &Rules<'_>, items: &[Vec<usize>]) -> usize {
 }
 
 fn naive_fit(rules: &Rules<'_>, members: &[usize], at: usize, counters: &mut Vec<u16>) -> bool {
-    let clash = |a: &FilterSetting, b: &FilterSetting| std::ptr::eq(a.field, b.field) && a.value != b.value;
+    let clash = |a: &FilterSetting, b: &FilterSetting| a.field.id == b.field.id && a.value != b.value;
     let Some(&member) = members.get(at) else {
         let filters = || members.iter().flat_map(|&member| rules.demands[member].filters);
         let on_zero = members.iter().all(|&member| {

@@ -7,8 +7,7 @@ use pericore_metrics::{Grade, Validity};
 
 use super::super::sample::{Count, Sample};
 use super::stuck::is_clock;
-use crate::plan::{InstancePlan, Plan, SocketPlan, instance_name};
-use crate::selection::EventSource;
+use crate::plan::{Plan, instance_name};
 
 /// A clock that has one tick in so many more or less than another differs.
 const SHARE: u64 = 100;
@@ -18,8 +17,10 @@ const LEAST: u64 = 20 * SHARE;
 
 /// Doubts the counts of an instance whose clock was counted, and differs from those of its neighbours in the socket.
 /// Of two that differ nobody knows which is right. Only clocks that are stopped to be read: of others, each
-/// is read a moment after the one before, and on a busy machine that may be long.
-pub fn mark(plan: &Plan, sample: &mut Sample) {
+/// is read a moment after the one before, and on a busy machine that may be long. Units that have a freeze each also
+/// start and stop one after the other: `apart` says for what share of the sample the units of a socket may have run
+/// longer than each other by that.
+pub fn mark(plan: &Plan, sample: &mut Sample, apart: impl Fn(u16) -> f64) {
     let mut alike: BTreeMap<(usize, u16), Vec<(u16, u64)>> = BTreeMap::new();
     for count in sample.counts.iter().filter(|count| count.validity.grade() == Grade::Measured) {
         if let (Some(ticks @ 1..), true) = (count.count, is_stopped_to_be_read(plan, count)) {
@@ -35,9 +36,16 @@ pub fn mark(plan: &Plan, sample: &mut Sample) {
         if middle < LEAST {
             continue;
         }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "casts saturate; a bound"
+        )]
+        let room = middle / SHARE + (middle as f64 * apart(socket)) as u64;
         for (number, ticks) in clocks {
             let from = if sorted.len() == 2 { middle.max(least) - least } else { ticks.abs_diff(middle) };
-            if from >= middle / SHARE {
+            if from >= room {
                 let why = format!(
                     "the clock of {} in socket {socket} ticked {ticks} times, others like it {middle} times: \
                      someone else stopped one for a part of the time, or it was powered down",
@@ -60,13 +68,6 @@ pub fn mark(plan: &Plan, sample: &mut Sample) {
 
 /// True if a count is one of a clock that is stopped to be read.
 fn is_stopped_to_be_read(plan: &Plan, count: &Count) -> bool {
-    let event = &plan.selection.events[count.event];
-    let of_socket = |part: &&SocketPlan| part.socket == count.socket;
-    let is_stopped = |part: &SocketPlan| {
-        let own = |instance: &InstancePlan| (instance.unit.name, instance.number) == (event.unit.name, count.instance);
-        part.instances.iter().position(own).is_some_and(|index| part.stops(index))
-    };
-    is_clock(&event.source)
-        && !matches!(event.source, EventSource::FreeRunning { .. })
-        && plan.sockets.iter().find(of_socket).is_some_and(is_stopped)
+    is_clock(&plan.selection.events[count.event].source)
+        && plan.stops_to_read(count.event, count.socket, count.instance)
 }

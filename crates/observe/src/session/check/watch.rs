@@ -228,7 +228,7 @@ impl Watched {
         let counters = part.instances[self.step.instance].counters.iter().enumerate();
         let depends = counters.filter(|(_, counter)| {
             let is_its_control = counter.member == self.step.member
-                && counter.control.is_some_and(|(control, _)| std::ptr::eq(control, register));
+                && counter.control.is_some_and(|(control, _)| control.id == register.id);
             is_its_control || register.role == Role::Filter
         });
         depends.map(|(number, _)| (self.step.instance, number)).collect()

@@ -26,14 +26,17 @@ pub enum List {
 }
 
 impl List {
-    /// How many of a socket's steps it takes until the first of its units stands, or runs.
+    /// How many of a socket's steps come before the one with which the first of its units stands, or runs.
     pub fn acts_first(self, steps: &[Placed]) -> usize {
         match self {
             Self::Setup => {
-                let first = steps.iter().position(|(_, step)| step.purpose == Purpose::Unfreeze);
-                first.map_or(steps.len(), |first| first + 1)
+                let first = |is: fn(Purpose) -> bool| steps.iter().position(|(_, step)| is(step.purpose));
+                let unfreezes = first(|purpose| purpose == Purpose::Unfreeze);
+                // Without a freeze a count begins where its counter is read first.
+                let reads = || first(|purpose| matches!(purpose, Purpose::Baseline { .. }));
+                unfreezes.or_else(reads).unwrap_or(steps.len())
             }
-            _ => steps.len().min(1),
+            _ => 0,
         }
     }
 

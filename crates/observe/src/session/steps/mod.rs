@@ -8,6 +8,6 @@ mod state;
 
 pub(super) use lists::{List, Placed, only_looks_for_a_freeze};
 pub(super) use reading::{Unreadable, readable};
-pub(super) use results::{note_doubts, read, set_baselines};
+pub(super) use results::{note_doubts, read, record, set_baselines};
 pub(super) use sequence::{Sequence, Sequences};
 pub(super) use state::{CounterState, InstanceState, State};

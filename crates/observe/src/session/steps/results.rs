@@ -10,6 +10,11 @@ use crate::plan::{Plan, Purpose};
 /// Reads counters.
 pub fn read(sequence: &mut Sequence, space: &mut impl RegisterSpace, state: &mut State) {
     sequence.carry_out(space);
+    record(sequence, state);
+}
+
+/// Takes what a list has read of counters.
+pub fn record(sequence: &Sequence, state: &mut State) {
     for (socket, step, outcome) in sequence.results() {
         if let Purpose::Count { counter } = step.purpose {
             state.instance_mut(socket, step.instance).record(counter, readable(step, outcome));

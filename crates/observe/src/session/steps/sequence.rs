@@ -1,10 +1,9 @@
 //! A list of steps as it is carried out: flat, in order, in buffers that are kept. While counters stand nothing is
 //! looked up and nothing allocated.
 
-use std::iter;
 use std::ops::Range;
 
-use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace};
+use pericore_registers::{Operation, Outcome, RegisterSpace};
 
 use super::super::Moment;
 use super::super::span::Span;
@@ -18,7 +17,9 @@ pub struct Sequence {
     steps: Vec<Placed>,
     /// The same, as they go to the registers.
     operations: Vec<Operation>,
-    /// Of each socket of the plan where its steps end, and where its first unit stands, or runs.
+    /// Of each the bits that stay as the register holds them.
+    keeps: Vec<u64>,
+    /// Of each socket of the plan where its steps end, and which one is the first with which a unit stands, or runs.
     sockets: Vec<(usize, usize)>,
     outcomes: Vec<Outcome<u64>>,
     spans: Vec<Span>,
@@ -44,6 +45,8 @@ impl Sequence {
         }
         self.operations.clear();
         self.operations.extend(self.steps.iter().map(|(_, step)| step.operation));
+        self.keeps.clear();
+        self.keeps.extend(self.steps.iter().map(|(_, step)| step.keeps));
         self.outcomes.reserve(self.steps.len());
         self.spans.reserve(plan.sockets.len());
     }
@@ -63,55 +66,42 @@ impl Sequence {
         &self.spans
     }
 
+    /// True if it has a step in a socket of the plan.
+    pub fn acts_in(&self, socket: usize) -> bool {
+        let start = socket.checked_sub(1).map_or(0, |before| self.sockets[before].0);
+        self.sockets[socket].0 > start
+    }
+
     /// Carries all steps out, in order.
     pub fn carry_out(&mut self, space: &mut impl RegisterSpace) {
         self.outcomes.clear();
         self.carry_out_part(space, 0..self.steps.len());
     }
 
-    /// The same, socket by socket, with the time when the first and the last unit of each stood, or ran.
+    /// The same, socket by socket, with the time right before the first unit of each stood, or ran, and right after the
+    /// last did: whatever comes between is between these.
     pub fn carry_out_timed<S: RegisterSpace>(&mut self, space: &mut S, now: &mut impl FnMut(&mut S) -> Moment) {
         self.outcomes.clear();
         self.spans.clear();
         let mut start = 0;
         for index in 0..self.sockets.len() {
             let (end, acts) = self.sockets[index];
-            self.carry_out_part(space, start..acts);
+            // Where one register stops all units, there is nothing between them.
+            let begins = if acts + 1 == end { end } else { acts };
+            self.carry_out_part(space, start..begins);
             let first = now(space);
-            self.carry_out_part(space, acts..end);
+            self.carry_out_part(space, begins..end);
             self.spans.push(Span { first, last: now(space) });
             start = end;
         }
     }
 
-    /// Carries some steps out: what keeps bits of others by itself, all between as one batch.
+    /// Carries some steps out, as one list.
     fn carry_out_part(&mut self, space: &mut impl RegisterSpace, range: Range<usize>) {
-        let mut at = range.start;
-        while at < range.end {
-            let step = &self.steps[at].1;
-            if step.keeps != 0 {
-                self.outcomes.extend(iter::once(write_own_bits(space, step)));
-                at += 1;
-                continue;
-            }
-            let keeping = self.steps[at..range.end].iter().position(|(_, step)| step.keeps != 0);
-            let end = keeping.map_or(range.end, |keeping| at + keeping);
-            space.batch(&self.operations[at..end], &mut self.outcomes);
-            at = end;
+        if !range.is_empty() {
+            space.carry_out_list(&self.operations[range.clone()], &self.keeps[range], &mut self.outcomes);
         }
     }
-}
-
-/// Writes a register whose other bits belong to others: it is read right before. The outcome is what it held.
-fn write_own_bits(space: &mut impl RegisterSpace, step: &Step) -> Outcome<u64> {
-    let Operation::Write { address, width, value } = step.operation else { return space.carry_out(step.operation) };
-    let held = space.read(address, width)?;
-    if held == width.mask() {
-        let message = format!("{} reads as all ones", step.register_name());
-        return Err(AccessError::Io { address, message });
-    }
-    space.write(address, width, held & step.keeps | value)?;
-    Ok(held)
 }
 
 /// What samples and changes of rounds carry out.

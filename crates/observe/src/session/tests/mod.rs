@@ -4,6 +4,7 @@ mod allocations;
 mod folder;
 mod forged;
 mod limits;
+mod meeting;
 mod others;
 mod rounds;
 
@@ -36,8 +37,8 @@ fn start(events: &str) -> Session<Fake> {
 }
 
 /// The journals in a folder, of this machine and boot.
-fn journals_in(folder: &Path) -> Neighbourhood {
-    Neighbourhood::new(folder, "local", "boot")
+fn journals_in(folder: &Path) -> OtherSessions {
+    OtherSessions::new(folder, "local", "boot")
 }
 
 fn counts(sample: &Sample) -> Vec<Option<u64>> {
@@ -266,6 +267,31 @@ fn units_of_a_socket_that_do_not_stop_together_are_in_doubt_there() {
     }
 }
 
+/// Units start within 0.1 s and stop within 0.1 s, 10 s later: all run equally long. Then both the start and the stop
+/// are held up for 0.4 s, which takes them equally long, but nobody knows between which units.
+#[test]
+fn units_are_in_doubt_where_both_their_start_and_their_stop_were_held_up() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/,cbo1/LLC_VICTIMS.M_STATE/");
+    let both = |first: f64, last: f64| [first, last, first, last];
+    let starts_and_stops = [
+        both(0.0, 0.1),
+        both(10.0, 10.1),
+        both(11.0, 11.1),
+        both(21.0, 21.1),
+        both(22.0, 22.5),
+        both(32.0, 32.5),
+        both(33.0, 33.1),
+    ];
+    let mut times = starts_and_stops.concat().into_iter();
+    let mut now = |_: &mut Fake| Moment { seconds: times.next().unwrap(), tsc: 0 };
+    let mut session = Session::start(space, plan, Options::default(), &mut now).unwrap();
+    let mut printed = || session.sample(&mut now).counts[0].validity.to_string();
+    assert_eq!([printed(), printed()], ["measured", "measured"]);
+    let doubt = printed();
+    assert!(doubt.contains("some ran 400.000 ms longer or shorter than 10000.000 ms"), "{doubt}");
+}
+
 /// A journal of its own that cannot be written, after the one that others look at was: nothing was overwritten, and
 /// nobody is told of a session that was killed.
 #[test]
@@ -278,7 +304,7 @@ fn a_session_that_does_not_begin_leaves_no_journal() {
     let taken = directory.path().join("taken");
     std::fs::create_dir(&taken).unwrap();
     let journal = JournalFile { path: taken, ..journals.journal(1) };
-    let options = Options { journal: Some(journal), neighbourhood: Some(journals.clone()), ..Options::default() };
+    let options = Options { journal: Some(journal), other_sessions: Some(journals.clone()), ..Options::default() };
     let refused = Session::start(&mut space, plan, options, |_| Moment::default()).unwrap_err();
     drop(entrance);
     let left = journals.others().unwrap();
@@ -335,7 +361,7 @@ fn neighbours_are_on_this_machine_and_in_this_boot() {
         drop(Journal { pid, started: 0, boot, machine, saved: Vec::new() }.write(&path).unwrap());
     }
     let pids = |machine: &str, boot: &str| {
-        let others = Neighbourhood::new(directory.path(), machine, boot).others().unwrap();
+        let others = OtherSessions::new(directory.path(), machine, boot).others().unwrap();
         others.iter().map(|neighbour| (neighbour.pid, neighbour.runs)).collect::<Vec<_>>()
     };
     assert_eq!(pids("local", "this"), [(1, false)]);

@@ -3,16 +3,21 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use pericore_observe::by_socket::{SocketThreads, TurnLength, WorkerClock};
 use pericore_observe::kernel::{KernelCounters, KernelPlan};
 use pericore_observe::linux::privileges::{self, Needs};
-use pericore_observe::linux::{Host, LinuxSpace, Stopwatch};
+use pericore_observe::linux::{Host, Stopwatch};
 use pericore_observe::plan::Plan;
+use pericore_observe::register_process::{RegisterProcess, RemoteSpace};
 use pericore_observe::run::{self, Backend, Clock, Joined, JoinedPart, Passed, Schedule, Stretch};
 use pericore_observe::selection::Selection;
-use pericore_observe::session::{Entrance, Guard, JournalFile, Moment, Neighbourhood, Options, Session};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Moment, Options, OtherSessions};
 
-use super::{elsewhere, is_ended, taint, ways};
+use super::dead_time::DeadTime;
+use super::{TURN, elsewhere, is_ended, taint, ways};
+use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::measure::child::Measured;
 use crate::measure::interrupt::{HoldsRegisters, Interrupt};
@@ -37,7 +42,7 @@ pub struct ByRegisters {
     pub plan: Plan,
     /// The index that each of its events has in the whole selection.
     pub events: Vec<usize>,
-    pub sessions: Neighbourhood,
+    pub sessions: OtherSessions,
     pub entrance: Entrance,
 }
 
@@ -55,6 +60,8 @@ pub struct Measurement<'a> {
     pub task: Task<'a>,
     pub schedule: Schedule,
     pub host: &'a Host,
+    /// Which holds the registers.
+    pub process: &'a Arc<RegisterProcess>,
     /// No run came before it.
     pub is_first: bool,
     /// No run follows, so that nothing has to be opened any more.
@@ -103,7 +110,7 @@ impl Measurement<'_> {
                 return Err(failure);
             }
         };
-        folders.extend(self.receiver.clears_up_in());
+        folders.extend(self.receiver.writes_in());
         if self.is_last {
             give_up_rights(counters.first_mut(), program.is_some(), &folders);
         }
@@ -123,10 +130,16 @@ impl Measurement<'_> {
             return program.map_or(Ok(ExitCode::SUCCESS), Measured::end);
         }
         let ender = clock.wakeup.ender().clone();
+        let mut dead_time = DeadTime::default();
+        // A screen that is drawn has no room for lines of others.
+        let is_drawn = self.receiver.is_seen();
         // Doubts what the model of a software machine that we run on says nothing of.
         let sink = |taken: run::Taken<'_>| {
             let cut = self.interrupt.signal().is_some() || ender.is_requested();
             let sample = &*self.silent.doubt(taken.sample);
+            if !is_drawn {
+                dead_time.note(sample);
+            }
             self.receiver.take(Taken { plan: taken.plan, sample, truth: None, end: taken.end, cut })
         };
         // The registers are put back here: a program that takes its time to end should not keep them.
@@ -143,7 +156,7 @@ impl Measurement<'_> {
         &self,
         registers: ByRegisters,
         folders: &mut Vec<PathBuf>,
-    ) -> Result<JoinedPart<Session<LinuxSpace>>, Failure> {
+    ) -> Result<JoinedPart<SocketThreads<RemoteSpace>>, Failure> {
         let args = self.task.args;
         let ByRegisters { plan, events, sessions, entrance } = registers;
         // Before the journal is written: what forbids the first write leaves nothing behind.
@@ -157,11 +170,27 @@ impl Measurement<'_> {
             None => restore::journal_of_this_process()?,
         };
         folders.extend([folder(&path), folder(&restore::journal_of_this_process()?)]);
+        folders.extend(sessions.meeting_place().map(|place| place.path().to_owned()).filter(|path| path.exists()));
         let journal = JournalFile { path, boot: restore::boot()?, machine: restore::this_machine() };
         let take_over = args.take_over;
-        let options = Options { take_over, guard, journal: Some(journal), neighbourhood: Some(sessions) };
+        let options = Options { take_over, guard, journal: Some(journal), other_sessions: Some(sessions) };
         let watch = self.watch;
-        let backend = Session::start(self.host.space(), plan, options, |_| watch.moment())
+        let turns = match args.rotate {
+            Some(milliseconds) => TurnLength::fixed(milliseconds / 1e3),
+            None => TurnLength::at_least(TURN).within(self.schedule.interval, plan.rounds()),
+        };
+        // If this process is killed, the other one puts back.
+        for journal in options.journals() {
+            let noted = self.process.note_journal(&journal.path);
+            noted.map_err(|error| Failure::failed(format!("the process of the registers does not reply: {error}")))?;
+        }
+        let (host, process) = (self.host.clone(), Arc::clone(self.process));
+        let clock = WorkerClock::new(move || watch.moment());
+        let registers = move |socket| {
+            host.stay_near(socket);
+            process.connect(Some(socket))
+        };
+        let backend = SocketThreads::start(plan, options, turns, &clock, registers)
             .map_err(|error| elsewhere(Failure::failed(error), self.host))?;
         drop(entrance);
         Ok(JoinedPart { backend, events })
@@ -200,21 +229,27 @@ fn folder(file: &Path) -> PathBuf {
     }
 }
 
-/// Gives up every capability that neither measuring nor putting back takes: counters of the kernel take none once
-/// they are open. The program has been started: what it may do is its own matter.
-fn give_up_rights(session: Option<&mut Session<LinuxSpace>>, has_program: bool, folders: &[PathBuf]) {
-    let mut reads_through_proc = false;
-    if let Some(session) = session {
-        let operations: Vec<_> = session.plan().operations().collect();
-        let space = session.space_mut();
-        space.hold_open(operations);
-        reads_through_proc = space.reads_through_proc();
-    }
-    let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-    let needs = Needs { reads_through_proc, ends_a_program: has_program, folders: &folders };
-    if let Err(error) = privileges::keep_only(needs) {
+/// Gives up every capability that neither measuring nor putting back takes, in this thread and in those of the sockets:
+/// counters of the kernel take none once they are open. The program has been started: what it may do is its own matter.
+fn give_up_rights(threads: Option<&mut SocketThreads<RemoteSpace>>, has_program: bool, folders: &[PathBuf]) {
+    let of_sockets = threads.map_or_else(Vec::new, |threads| {
+        threads.each(|session| {
+            let operations: Vec<_> = session.plan().operations().collect();
+            let space = session.space_mut();
+            space.hold_open(operations)?;
+            space.give_up_rights()?;
+            privileges::keep_only(Needs::default())?;
+            // It exchanges messages with the register process, and nothing else.
+            confine(ThreadPart::Measuring, &[]);
+            Ok(())
+        })
+    });
+    let paths: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+    let own = privileges::keep_only(Needs { ends_a_program: has_program, folders: &paths, ..Needs::default() });
+    confine(ThreadPart::Measuring, folders);
+    if let Some(error) = of_sockets.into_iter().chain([own]).find_map(Result::err) {
         notice::warn(format!(
-            "rights that are not needed any more cannot be given up: {error}; measuring goes on with them"
+            "cannot drop capabilities that are no longer needed: {error}; measuring continues with them"
         ));
     }
 }

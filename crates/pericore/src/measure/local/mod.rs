@@ -1,17 +1,22 @@
 //! Measuring this machine: its own registers, wall time, and a program as a child, or everything until the end is
 //! asked for.
 
+mod dead_time;
 mod measurement;
+mod registers;
+mod software;
+mod stacks;
 mod taint;
+mod title;
 mod ways;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use pericore_catalog::{Family, families};
-use pericore_machine::MachineSpec;
+use pericore_catalog::kernel::{self, ShippedKernel};
 use pericore_observe::linux::{Host, Stopwatch};
-use pericore_observe::plan::Plan;
-use pericore_observe::selection::{Selection, SelectionPart};
+use pericore_observe::register_process::RegisterProcess;
+use pericore_observe::selection::{SelectedMetric, Selection, SelectionPart};
 use pericore_observe::session::Neighbour;
 
 use super::interrupt::Interrupt;
@@ -20,9 +25,11 @@ use super::wakeup::Wakeup;
 use super::{MeasureArgs, Planned, Receiver, Subject, Task, preparation};
 use crate::failure::{Failure, USAGE};
 use crate::machine::run::{end_with_keeper, is_within};
-use crate::printable::on_one_line;
 use crate::{restore, target};
 use measurement::{ByRegisters, Measurement, ToCount};
+pub use registers::register_process;
+use software::software_machines;
+use title::title;
 use ways::{ChosenWays, Constraints};
 
 /// Seconds of a round, unless the user says.
@@ -57,7 +64,12 @@ pub fn stand_in() -> Option<String> {
 /// A machine whose uncore is not known or not reachable, a command line that cannot be carried out, or a run that
 /// failed.
 pub fn run(task: Task<'_>, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
-    on(task, &target::host()?, receiver)
+    let host = target::host()?;
+    // What is wrong with it is said when a session enters there.
+    let _ = restore::other_sessions().map(|known| known.make_directories());
+    // Before anything of others is parsed.
+    let process = register_process(&host, restore::aftermath(task.args.journal.as_deref()))?;
+    on(task, &host, &process, receiver)
 }
 
 /// What measuring it would do.
@@ -66,10 +78,11 @@ pub fn run(task: Task<'_>, receiver: &mut dyn Receiver) -> Result<ExitCode, Fail
 /// As [`run`].
 pub fn plan(task: Task<'_>) -> Result<Planned, Failure> {
     let host = target::host()?;
+    let process = register_process(&host, restore::aftermath(task.args.journal.as_deref()))?;
     let selection = wanted(task, &host)?;
     let ways = chosen(task, &host, &selection).map_err(|failure| elsewhere(failure, &host))?;
     let by_registers = |part: &SelectionPart| {
-        let plan = preparation::plan(task, &mut host.space(), &host.cpus, part.selection.clone());
+        let plan = preparation::plan(task, &mut process.connect(None), &host.cpus, part.selection.clone());
         plan.map_err(|failure| elsewhere(ways.beside(failure), &host))
     };
     let registers = ways.registers.as_ref().map(by_registers).transpose()?;
@@ -85,11 +98,26 @@ fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
     }
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
-            "{what} is for software machines; add --machine {}, or leave it out",
+            "{what} applies to software machines only; add --machine {}, or leave it out",
             software_machines(family)
         )));
     }
-    args.wanted.selection(family)
+    let with_cores = |family| {
+        let mut selection = args.wanted.selection(family)?;
+        let depends = |metric: &SelectedMetric| {
+            let references = metric.expression.references();
+            references.iter().any(|reference| reference.is_variable() && reference.name == "threads_per_core")
+        };
+        selection.threads_per_core = selection.metrics.iter().any(depends).then(|| host.threads_per_core());
+        Ok(selection)
+    };
+    let driven = kernel::of(family).map_or(family, ShippedKernel::driven_family);
+    // Files say what they have that a family has not: once is enough.
+    if !args.wanted.files.is_empty() || std::ptr::eq(family, driven) {
+        return with_cores(driven);
+    }
+    // What registers count has the first word: an unknown name may be one that only the kernel's driver counts.
+    args.wanted.selection(family).or_else(|unknown| with_cores(driven).map_err(|_| unknown))
 }
 
 /// In which ways a selection is counted.
@@ -120,31 +148,29 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
     ))
 }
 
-/// The software machine of a family; where there is none, those of others.
-fn software_machines(family: &Family) -> String {
-    let all = families().filter(|family| MachineSpec::of(family).has_model()).map(|family| family.name);
-    let all: Vec<&str> = all.collect();
-    if all.contains(&family.name) { family.name.to_owned() } else { all.join("|") }
-}
-
 /// The same on a host that is known.
-fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+fn on(
+    task: Task<'_>,
+    host: &Host,
+    process: &Arc<RegisterProcess>,
+    receiver: &mut dyn Receiver,
+) -> Result<ExitCode, Failure> {
     let selection = wanted(task, host)?;
     let ways = chosen(task, host, &selection).map_err(|failure| elsewhere(failure, host))?;
     let schedule = task.schedule(turn(task.args), POLL);
-    let mut space = host.space();
+    let mut space = process.connect(None);
     let mut watching: Option<(Interrupt, Wakeup)> = None;
     let mut status = ExitCode::SUCCESS;
     for run in 0..task.course.repeat {
         let mut registers = None;
         if let Some(part) = &ways.registers {
-            let neighbourhood = restore::neighbourhood().map_err(|failure| ways.beside(failure))?;
+            let other_sessions = restore::other_sessions().map_err(|failure| ways.beside(failure))?;
             let outwait = |neighbour: &Neighbour| outwait(neighbour, watching.as_mut());
             let wanted = &part.selection;
-            let found = preparation::plan_among(task, &mut space, &host.cpus, wanted, &neighbourhood, outwait)
+            let found = preparation::plan_among(task, &mut space, &host.cpus, wanted, &other_sessions, outwait)
                 .map_err(|failure| elsewhere(ways.beside(failure), host))?;
             let Some((plan, entrance)) = found else { break };
-            registers = Some(ByRegisters { plan, events: part.events.clone(), sessions: neighbourhood, entrance });
+            registers = Some(ByRegisters { plan, events: part.events.clone(), sessions: other_sessions, entrance });
         }
         // The plan of all that is counted has no accesses: its parts have them.
         let cost = registers.as_ref().map(|registers| registers.plan.cost()).unwrap_or_default();
@@ -163,9 +189,10 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
                 preparation::warn_of_wraps(task, &schedule, &plan);
             }
             preparation::warn_of_turns(task, &schedule, &plan);
-            let (title, ender) = (title(task, host, &plan), wakeup.ender().clone());
+            let (title, ender) = (title(task.args.program.words(), host, &plan, stand_in()), wakeup.ender().clone());
             end_with_keeper(&ender)?;
             let kernel = ways.kernel.as_ref().map(|(plan, _)| plan);
+            let stacks = stacks::behind(host, &selection);
             receiver.begin(&Subject {
                 title,
                 emulated: stand_in(),
@@ -173,6 +200,7 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
                 cost,
                 kernel,
                 ways: &ways.reasons,
+                stacks: stacks.as_ref(),
                 ender,
             })?;
         }
@@ -183,8 +211,19 @@ fn on(task: Task<'_>, host: &Host, receiver: &mut dyn Receiver) -> Result<ExitCo
             (true, Ok(family)) => Silent::of(family, &plan.selection),
             _ => Silent::default(),
         };
-        let mut measurement =
-            Measurement { task, schedule, host, is_first, is_last, watch, interrupt, wakeup, silent, receiver };
+        let mut measurement = Measurement {
+            task,
+            schedule,
+            host,
+            process,
+            is_first,
+            is_last,
+            watch,
+            interrupt,
+            wakeup,
+            silent,
+            receiver,
+        };
         status = measurement.measure(prepared)?;
         if is_ended(interrupt, wakeup) {
             break;
@@ -217,18 +256,6 @@ fn is_ended(interrupt: &Interrupt, wakeup: &Wakeup) -> bool {
     interrupt.signal().is_some() || wakeup.ender().is_requested()
 }
 
-/// What is measured, above the table.
-fn title(task: Task<'_>, host: &Host, plan: &Plan) -> String {
-    let processor = &host.processor.brand;
-    let name = if processor.is_empty() { plan.selection.family.name } else { processor.as_str() };
-    let sockets = plan.sockets.len();
-    let plural = if sockets == 1 { "" } else { "s" };
-    let words: Vec<_> = task.args.program.words().iter().map(|word| word.to_string_lossy()).collect();
-    let what = if words.is_empty() { "system wide".to_owned() } else { on_one_line(&words.join(" ")) };
-    let emulated = stand_in().map_or_else(String::new, |machine| format!("EMULATED {machine}: "));
-    format!("{emulated}{name}, {sockets} socket{plural}: {what}")
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -236,10 +263,18 @@ mod tests {
 
     use clap::Parser;
     use pericore_observe::linux::{Processor, Root};
+    use pericore_observe::register_process::Aftermath;
 
     use super::*;
     use crate::failure::FAILED;
     use crate::measure::{Course, Taken};
+
+    /// The registers behind a folder.
+    fn in_thread(host: &Host) -> Arc<RegisterProcess> {
+        let aftermath =
+            Aftermath { folders: Vec::new(), other_sessions: None, machine: String::new(), boot: String::new() };
+        Arc::new(RegisterProcess::in_thread(host.clone(), aftermath).unwrap())
+    }
 
     #[derive(Parser)]
     struct Parsed {
@@ -302,7 +337,7 @@ mod tests {
         let args = Parsed::try_parse_from(line).unwrap().args;
         let course = Course { interval: None, intervals: None, period: None, repeat: 1, truth: false };
         let mut numbers = Numbers::default();
-        match on(Task { args: &args, course: &course }, &host, &mut numbers) {
+        match on(Task { args: &args, course: &course }, &host, &in_thread(&host), &mut numbers) {
             Ok(_) => {
                 assert_eq!(numbers.titles, ["granite-rapids, 1 socket: system wide"]);
                 assert_eq!(numbers.counts.len(), 3);
@@ -337,7 +372,8 @@ mod tests {
         let host = Host::new(Root::at(folder), processor).unwrap();
         let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
         let course = Course { interval: None, intervals: None, period: None, repeat: 1, truth: false };
-        on(Task { args: &args, course: &course }, &host, &mut Numbers::default()).unwrap_err()
+        let task = Task { args: &args, course: &course };
+        on(task, &host, &in_thread(&host), &mut Numbers::default()).unwrap_err()
     }
 
     /// Model 45 is the E5-2600; nothing of its registers can be reached here.
@@ -355,6 +391,6 @@ mod tests {
             assert!(absent.to_string().contains(part), "{part}: {absent}");
         }
         assert_eq!(absent.status(), FAILED);
-        assert!(misplaced.to_string().contains("--workload is for software machines"), "{misplaced}");
+        assert!(misplaced.to_string().contains("--workload applies to software machines only"), "{misplaced}");
     }
 }

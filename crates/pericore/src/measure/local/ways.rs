@@ -1,5 +1,6 @@
 //! `--through`: which units are counted through the kernel's driver, and which by their registers.
 
+use pericore_catalog::kernel::is_driven_alone;
 use pericore_catalog::{Family, Unit, kernel};
 use pericore_observe::discover::{Socket, Topology};
 use pericore_observe::kernel::{KernelError, KernelPlan, KernelPmus, LinuxPerf};
@@ -45,44 +46,53 @@ impl ChosenWays {
             return Self::of_kernel_alone(limits, host, selection);
         }
         let chosen = match limits.through {
-            ThroughArg::Registers => return Ok(Self::by_registers(selection, "--through registers")),
             ThroughArg::Kernel => return Self::through_kernel(limits, host, selection),
-            ThroughArg::Auto => limits.registers.map(|option| format!("{option} is for registers")),
+            ThroughArg::Registers => Some("--through registers".to_owned()),
+            ThroughArg::Auto => limits.registers.map(|option| format!("{option} is for registers")).or_else(|| {
+                host.is_stood_in_for().then(|| "a program stands in for this machine's registers".to_owned())
+            }),
         };
-        if let Some(why) = chosen {
-            return Ok(Self::by_registers(selection, &why));
+        match (chosen, driven_alone(selection)) {
+            (None, _) => {}
+            (Some(why), None) => return Ok(Self::by_registers(selection, &why)),
+            (Some(why), Some(unit)) => {
+                let name = unit.name;
+                return Err(Failure::usage(format!(
+                    "{name} is counted through the kernel alone ({why}); leave out one"
+                )));
+            }
         }
-        if host.is_stood_in_for() {
-            return Ok(Self::by_registers(selection, "a program stands in for this machine's registers"));
+        match KernelPmus::of(host) {
+            Ok(pmus) => Self::auto(&pmus, limits, host, selection),
+            Err(why) => Self::refused(selection, why),
         }
-        let pmus = match KernelPmus::of(host) {
-            Ok(pmus) => pmus,
-            Err(why) => return Ok(Self::refused(selection, &why)),
-        };
-        Ok(Self::auto(&pmus, limits, host, selection))
     }
 
-    fn auto(pmus: &KernelPmus, limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Self {
+    fn auto(pmus: &KernelPmus, limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
         let mut reasons = Vec::new();
         let mut refusals = Vec::new();
         let mut counted: Vec<&'static str> = Vec::new();
         for unit in selection.family.units.iter().filter(|unit| selection.uses(unit)) {
             let part = selection.part(|other| other.name == unit.name).selection;
-            let prepared = pmus.prepare(part).map_err(|error| error.to_string());
-            match prepared.and_then(|plan| free_of_sessions(&plan, limits.sessions)) {
+            let prepared = pmus.prepare(part);
+            if let (Err(why), true) = (&prepared, is_driven_alone(unit)) {
+                return Err(failure(why.clone(), selection.family));
+            }
+            match prepared.map_err(|error| error.to_string()).and_then(|plan| free_of_sessions(&plan, limits.sessions))
+            {
                 Ok(()) => {
                     counted.push(unit.name);
                     reasons.push(format!("{}: through the kernel, whose driver counts all that is wanted", unit.name));
                 }
                 Err(why) => {
-                    reasons.push(format!("{}: by registers, since the kernel does not: {why}", unit.name));
+                    reasons.push(format!("{}: by registers, because the kernel cannot: {why}", unit.name));
                     refusals.push(why);
                 }
             }
         }
         if counted.is_empty() {
             let kernel_refusal = refusals.into_iter().next();
-            return Self { kernel: None, registers: Some(selection.part(|_| true)), reasons, kernel_refusal };
+            return Ok(Self { kernel: None, registers: Some(selection.part(|_| true)), reasons, kernel_refusal });
         }
         let is_kernels = |unit: &Unit| counted.contains(&unit.name);
         let of_kernel = selection.part(is_kernels);
@@ -92,9 +102,9 @@ impl ChosenWays {
                 let rest = selection.part(|unit| !is_kernels(unit));
                 let registers = Some(rest).filter(|rest| !rest.events.is_empty());
                 let kernel_refusal = refusals.into_iter().next();
-                Self { kernel: Some((plan, of_kernel.events)), registers, reasons, kernel_refusal }
+                Ok(Self { kernel: Some((plan, of_kernel.events)), registers, reasons, kernel_refusal })
             }
-            Err(why) => Self::refused(selection, &why),
+            Err(why) => Self::refused(selection, why),
         }
     }
 
@@ -114,7 +124,7 @@ impl ChosenWays {
     fn through_kernel(limits: &Constraints<'_>, host: &Host, selection: &Selection) -> Result<Self, Failure> {
         if let Some(option) = limits.registers {
             return Err(Failure::usage(format!(
-                "{option} is for counters that are reached by registers; leave it out, or take --through registers"
+                "{option} applies to counters reached by registers; leave it out, or use --through registers"
             )));
         }
         if host.is_stood_in_for() {
@@ -137,10 +147,13 @@ impl ChosenWays {
         Ok(Self { kernel: Some((plan, events)), registers: None, reasons, kernel_refusal: None })
     }
 
-    /// Everything by registers, because the kernel does not count.
-    fn refused(selection: &Selection, why: &KernelError) -> Self {
+    /// Everything by registers, because the kernel does not count; what has none is not counted at all.
+    fn refused(selection: &Selection, why: KernelError) -> Result<Self, Failure> {
+        if driven_alone(selection).is_some() {
+            return Err(failure(why, selection.family));
+        }
         let why = why.to_string();
-        Self { kernel_refusal: Some(why.clone()), ..Self::by_registers(selection, &why) }
+        Ok(Self { kernel_refusal: Some(why.clone()), ..Self::by_registers(selection, &why) })
     }
 
     fn by_registers(selection: &Selection, why: &str) -> Self {
@@ -155,6 +168,11 @@ impl ChosenWays {
             None => failure,
         }
     }
+}
+
+/// A unit of the selection that only the kernel's driver counts.
+fn driven_alone(selection: &Selection) -> Option<&'static Unit> {
+    selection.events.iter().map(|event| event.unit).find(|unit| is_driven_alone(unit))
 }
 
 /// Why the kernel does not count, as a failure.
@@ -183,7 +201,7 @@ fn free_of_sessions(plan: &KernelPlan, seen: &Seen) -> Result<(), String> {
             plan.plan.sockets.iter().flat_map(|part| part.instances.iter().map(move |i| (part.socket, i)));
         if let Some((_, instance)) = instances.find(|(socket, i)| occupied.of(*socket, i.unit, i.number).any()) {
             return Err(format!(
-                "process {} of pericore counts {} by registers, which the kernel's driver does not see; wait for it",
+                "process {} of pericore counts {} by registers, unknown to the kernel's driver; wait until it ends",
                 session.pid,
                 instance.name()
             ));

@@ -38,7 +38,7 @@ fn is_refused(run: &Run, part: &str, words: &[&str]) {
     let text = lines.join("\n");
     assert!(words.iter().all(|word| text.contains(word)), "{part}: {text}");
     let end = &lines[lines.len() - 2..];
-    assert_eq!(end, ["status 255", "no session has left anything behind"], "{part}: {text}");
+    assert_eq!(end, ["status 255", "no session left anything to restore"], "{part}: {text}");
 }
 
 /// A number, success, and nothing left.

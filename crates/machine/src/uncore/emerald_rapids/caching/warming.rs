@@ -9,9 +9,9 @@ use super::super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::super::remote::{ELSEWHERE, NOWHERE};
 use super::super::tags::sizes::{L2_BYTES, SLICE_BYTES};
 use super::super::{Model, Stores};
-use crate::ledger::emerald_rapids::Found;
-use crate::uncore::warming::{Warming, fill};
-use crate::workload::Access;
+use pericore_facts::emerald_rapids::Found;
+use pericore_parts::warming::{Warming, fill};
+use pericore_workload::Access;
 
 impl Model {
     /// Fills the caches with the lines of the threads that are about to begin; their walks go on from there.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pericore_dram::{Channel, Timing};
+use pericore_engine::Tick;
 use pericore_engine::{NEVER, Period};
-use pericore_hardware::signal::Tick;
 
 /// CXL links of a socket.
 pub const LINKS: u16 = 6;

@@ -4,7 +4,7 @@ use pericore_engine::Tick;
 
 use super::super::Model;
 use super::super::request::RequestId;
-use crate::ledger::emerald_rapids::Queue;
+use pericore_facts::emerald_rapids::Queue;
 
 impl Model {
     /// The socket of a core: there are no more than two.

@@ -5,25 +5,18 @@
 
 use std::collections::VecDeque;
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
-use super::{Lane, Packet, Taker, credits::Credits, place};
-use crate::ledger::emerald_rapids::LinkClass;
-use crate::ledger::emerald_rapids::compiled::{deed, level};
+use super::FlowRing;
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
+use pericore_facts::emerald_rapids::{
+    FLOW_LEAST as LEAST, FLOW_ROOM as ROOM, LinkFact, LinkPacket, Readers, ReturnedCredits, TAKER_CREDITS, TAKERS,
+};
 
-/// Messages that the flow queues of the address, block and acknowledge ring hold (assumption), and how many places the link layer
-/// always leaves free in them (the reasons of M3_RXQ_BLOCKED say so).
-const ROOM: [u8; 3] = [8, 4, 8];
-const LEAST: [u8; 3] = [2, 0, 3];
 /// Messages that wait in front of the flow queues, by slot: there is room from the start for what the peer's credits let through
 /// where there is no jam.
 const RECEIVED: usize = 64;
-/// Requests, snoops and writebacks that a link may have on their way to agents (assumption: what a mesh of this size has in flight at
-/// one message in two cycles); bypass messages to stacks 0 and 1 together, to stacks 2 to 5, to the system agent, and standard messages
-/// (assumption: two each).
-const AGENTS: [u8; 10] = [16, 16, 16, 2, 2, 2, 2, 2, 2, 2];
 
 /// One link's way in.
 #[derive(Debug)]
@@ -38,11 +31,11 @@ pub struct Flow {
     turns: [u8; 3],
     /// When an address last left.
     left: Tick,
-    /// Credits towards agents.
-    pub agents: [u8; AGENTS.len()],
+    /// Credits towards those who take messages.
+    pub takers: [u8; TAKERS],
     pumping: bool,
     /// Credits that the sender gets back, and whether they are being gathered.
-    pub freed: Credits,
+    pub freed: ReturnedCredits,
     pub gathering: bool,
 }
 
@@ -54,130 +47,56 @@ impl Flow {
             queues: ROOM.map(|room| std::array::from_fn(|_| VecDeque::with_capacity(room.into()))),
             turns: [0; 3],
             left: Tick::MAX,
-            agents: AGENTS,
+            takers: TAKER_CREDITS,
             pumping: false,
-            freed: Credits::default(),
+            freed: ReturnedCredits::default(),
             gathering: false,
         }
     }
 
-    fn has_room(&self, lane: Lane) -> bool {
+    fn has_room(&self, lane: FlowRing) -> bool {
         self.room[lane as usize] > LEAST[lane as usize]
     }
 
-    /// The agents' credit that a message needs.
-    fn agent_kind(packet: &Packet) -> Option<usize> {
-        match (packet.message.class(), packet.taker) {
-            (LinkClass::Request, _) => Some(0),
-            (LinkClass::Snoop, _) => Some(1),
-            (LinkClass::Writeback, _) => Some(2),
-            (LinkClass::Bypass, Some(Taker::Stack(stack))) => Some(3 + usize::from(stack).saturating_sub(1)),
-            (LinkClass::Bypass, Some(Taker::System)) => Some(8),
-            (LinkClass::Standard, _) => Some(9),
-            _ => None,
-        }
-    }
-
-    fn can_send(&self, packet: &Packet) -> bool {
-        Self::agent_kind(packet).is_none_or(|kind| self.agents[kind] > 0)
-    }
-}
-
-/// The flow queue's level of a message.
-const fn queue_level(packet: &Packet) -> u16 {
-    let network = packet.network as u16;
-    match packet.lane() {
-        Lane::Address => level!("m3upi/TxC_AD_FLQ_INSERTS.VN0_REQ") + 3 * network + packet.order() as u16,
-        Lane::Block => level!("m3upi/TxC_BL_FLQ_OCCUPANCY.VN0_RSP") + 4 * network + packet.order() as u16 - 3,
-        Lane::Acknowledge => level!("m3upi/TxC_AK_FLQ_INSERTS"),
+    fn can_send(&self, packet: &LinkPacket) -> bool {
+        packet.taker_credit().is_none_or(|kind| self.takers[kind] > 0)
     }
 }
 
 impl Model {
     /// A message of a flit arrives at the link layer.
-    pub(super) fn receive<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
-        let ((socket, link), now) = (place(number), self.now);
-        let packet = self.links.packets[id];
-        let (lane, slot) = (packet.lane(), packet.slot);
-        let seen = match (lane, slot) {
-            (Lane::Address, slot) => u16::from(slot) + deed!("m3upi/MULTI_SLOT_RCVD.AD_SLOT0"),
-            (Lane::Block, _) => deed!("m3upi/MULTI_SLOT_RCVD.BL_SLOT0"),
-            (Lane::Acknowledge, 0) => deed!("m3upi/MULTI_SLOT_RCVD.AK_SLOT0"),
-            (Lane::Acknowledge, _) => deed!("m3upi/MULTI_SLOT_RCVD.AK_SLOT2"),
-        };
-        self.account.deed(seen, socket, link, now, sink);
-        let flow = &self.links.flows[usize::from(number)];
-        let (first, room) = (flow.received[usize::from(slot)].is_empty(), flow.has_room(lane));
-        let bypasses = first && room;
-        let others = [0, 1, 2].map(|other| other != slot && !flow.received[usize::from(other)].is_empty());
-        self.note_wakeful(number, bypasses, sink);
-        // A line fills all slots of the flits behind its header.
-        let slots = if packet.message.has_line() { 0..3 } else { u16::from(slot)..u16::from(slot) + 1 };
-        if bypasses {
-            for slot in slots {
-                self.account.deed(deed!("upi/RxL_BYPASSED.SLOT0") + slot, socket, link, now, sink);
-            }
-            for (other, _) in (0..3).zip(others).filter(|&(_, waits)| waits) {
-                // Two rows for each slot, one for each other queue.
-                let row = u16::from(slot) * 2 + other - u16::from(other > u16::from(slot));
-                self.account.deed(deed!("upi/RxL_SLOT_BYPASS.S0_RXQ1") + row, socket, link, now, sink);
-            }
-            self.fill_flow(number, id, sink);
-            return;
+    pub(super) fn receive<R: Readers>(&mut self, number: u16, id: u16, reader: &mut R) {
+        let packet = self.links.packets[id].sent;
+        let slot = usize::from(packet.slot);
+        let flow = &mut self.links.flows[usize::from(number)];
+        let waiting = [0, 1, 2].map(|slot: usize| !flow.received[slot].is_empty());
+        if !waiting[slot] && flow.has_room(packet.lane()) {
+            self.at_link(number, LinkFact::PassesReceiver(packet, waiting), reader);
+            self.fill_flow(number, id, reader);
+        } else {
+            flow.received[slot].push_back(id);
+            self.at_link(number, LinkFact::WaitsAtReceiver(packet, waiting), reader);
         }
-        if first {
-            let why = deed!("upi/M3_BYP_BLOCKED.FLOWQ_AD_VNA_LE2") + lane as u16;
-            self.account.deed(why, socket, link, now, sink);
-        }
-        for slot in slots {
-            self.account.enter(level!("upi/RxL_INSERTS.SLOT0") + slot, socket, link, now, sink);
-        }
-        self.links.flows[usize::from(number)].received[usize::from(slot)].push_back(id);
     }
 
     /// A message leaves the link layer for its flow queue, or goes past it.
-    fn fill_flow<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
-        let ((socket, link), now) = (place(number), self.now);
-        let packet = self.links.packets[id];
+    fn fill_flow<R: Readers>(&mut self, number: u16, id: u16, reader: &mut R) {
+        let packet = self.links.packets[id].sent;
         let lane = packet.lane();
-        self.free_credits(number, &packet, sink);
+        self.free_credits(number, &packet);
         let flow = &mut self.links.flows[usize::from(number)];
         let queues = &flow.queues[lane as usize];
         let empty = queues[0].is_empty() && queues[1].is_empty();
-        if lane == Lane::Address && empty && flow.left != now && flow.can_send(&packet) {
-            flow.left = now;
-            let past = deed!("m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT0") + u16::from(packet.slot);
-            self.account.deed(past, socket, link, now, sink);
-            self.onto_other_mesh(number, id, sink);
+        if lane == FlowRing::Address && empty && flow.left != self.now && flow.can_send(&packet) {
+            flow.left = self.now;
+            self.at_link(number, LinkFact::PassesFlow(packet), reader);
+            self.onto_other_mesh(number, id, reader);
             return;
         }
         flow.room[lane as usize] -= 1;
         flow.queues[lane as usize][usize::from(packet.network)].push_back(id);
-        if flow.room[lane as usize] == LEAST[lane as usize] {
-            let short = deed!("upi/FLOWQ_NO_VNA_CRD.AD_VNA_EQ2") + lane as u16;
-            self.account.deed(short, socket, link, now, sink);
-        }
-        self.account.enter(queue_level(&packet), socket, link, now, sink);
-        if lane == Lane::Block {
-            let row = 4 * u16::from(packet.network) + packet.order() as u16 - 3;
-            self.account.deed(deed!("m3upi/TxC_BL_FLQ_INSERTS.VN0_RSP") + row, socket, link, now, sink);
-            self.note_writeback(number, &packet, true, sink);
-        }
+        self.at_link(number, LinkFact::EntersFlow(packet), reader);
         self.wake_flow(number);
-    }
-
-    /// A writeback for this socket begins or ends to wait.
-    fn note_writeback<S: SignalSink>(&mut self, number: u16, packet: &Packet, begins: bool, sink: &mut S) {
-        if packet.message.class() != LinkClass::Writeback {
-            return;
-        }
-        let ((socket, link), now) = (place(number), self.now);
-        let pending = level!("m3upi/WB_PENDING.LOCALDEST_VN0") + u16::from(packet.network);
-        if begins {
-            self.account.enter(pending, socket, link, now, sink);
-        } else {
-            self.account.leave(pending, socket, link, now, sink);
-        }
     }
 
     /// Looks at the flow queues in the next cycle, if there is anything in them.
@@ -190,89 +109,67 @@ impl Model {
     }
 
     /// Of each ring one message goes onto the mesh.
-    pub(in super::super) fn flow_pump<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
-        let ((socket, link), now) = (place(number), self.now);
+    pub(in super::super) fn flow_pump<R: Readers>(&mut self, number: u16, reader: &mut R) {
         self.links.flows[usize::from(number)].pumping = false;
         let mut moved = false;
-        for lane in [Lane::Address, Lane::Block, Lane::Acknowledge] {
+        for lane in [FlowRing::Address, FlowRing::Block, FlowRing::Acknowledge] {
             let first = self.links.flows[usize::from(number)].turns[lane as usize];
             let mut sent = false;
             for network in [first, 1 - first] {
                 let flow = &mut self.links.flows[usize::from(number)];
                 let Some(&id) = flow.queues[lane as usize][usize::from(network)].front() else { continue };
-                let packet = self.links.packets[id];
+                let packet = self.links.packets[id].sent;
                 if sent || !flow.can_send(&packet) {
-                    let class = packet.order() as u16;
-                    let lost = match lane {
-                        Lane::Address => 3 * u16::from(network) + class + deed!("m3upi/TxC_AD_ARB_FAIL.VN0_REQ"),
-                        Lane::Block => 4 * u16::from(network) + class - 3 + deed!("m3upi/TxC_BL_ARB_FAIL.VN0_RSP"),
-                        Lane::Acknowledge => continue,
-                    };
-                    self.account.deed(lost, socket, link, now, sink);
+                    self.at_link(number, LinkFact::StaysInFlow(packet), reader);
                     continue;
                 }
                 sent = true;
                 flow.queues[lane as usize][usize::from(network)].pop_front();
                 flow.room[lane as usize] += 1;
                 flow.turns[lane as usize] = 1 - network;
-                if lane == Lane::Address {
-                    flow.left = now;
+                if lane == FlowRing::Address {
+                    flow.left = self.now;
                 }
-                self.account.leave(queue_level(&packet), socket, link, now, sink);
-                self.note_writeback(number, &packet, false, sink);
-                self.onto_other_mesh(number, id, sink);
+                self.at_link(number, LinkFact::LeavesFlow(packet), reader);
+                self.onto_other_mesh(number, id, reader);
             }
             moved |= sent;
         }
         if moved {
-            self.drain_received(number, sink);
+            self.drain_received(number, reader);
             self.wake_flow(number);
         }
     }
 
     /// What waits in the receive queues goes on, where there is room again.
-    fn drain_received<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
-        let ((socket, link), now) = (place(number), self.now);
+    fn drain_received<R: Readers>(&mut self, number: u16, reader: &mut R) {
         for slot in 0..3 {
             while let Some(&id) = self.links.flows[usize::from(number)].received[slot].front() {
-                let packet = self.links.packets[id];
+                let packet = self.links.packets[id].sent;
                 let flow = &mut self.links.flows[usize::from(number)];
                 if !flow.has_room(packet.lane()) {
-                    let why = deed!("upi/M3_RXQ_BLOCKED.FLOWQ_AD_VNA_LE2") + packet.lane() as u16;
-                    self.account.deed(why, socket, link, now, sink);
+                    self.at_link(number, LinkFact::FindsNoRoom(packet.lane()), reader);
                     break;
                 }
                 flow.received[slot].pop_front();
-                let slots = if packet.message.has_line() { 0..3 } else { slot as u16..slot as u16 + 1 };
-                for slot in slots {
-                    self.account.leave(level!("upi/RxL_INSERTS.SLOT0") + slot, socket, link, now, sink);
-                }
-                self.fill_flow(number, id, sink);
+                self.at_link(number, LinkFact::LeavesReceiver(packet), reader);
+                self.fill_flow(number, id, reader);
             }
         }
     }
 
     /// A message goes from the link over this socket's mesh.
-    fn onto_other_mesh<S: SignalSink>(&mut self, number: u16, id: u16, sink: &mut S) {
-        let ((socket, link), now) = (place(number), self.now);
-        let packet = self.links.packets[id];
-        if packet.message.class() == LinkClass::Data && packet.taker.is_none() {
-            self.account.deed(deed!("m3upi/D2C_SENT"), socket, link, now, sink);
-            self.account.deed(deed!("upi/DIRECT_ATTEMPTS.D2C"), socket, link, now, sink);
-        }
+    fn onto_other_mesh<R: Readers>(&mut self, number: u16, id: u16, reader: &mut R) {
+        let ((socket, link), packet) = (super::place(number), self.links.packets[id]);
+        self.at_link(number, LinkFact::GoesOn(packet.sent), reader);
         let gate = self.places.m3upi[usize::from(link)];
         // The link deals out what comes to its two ports.
-        let arrives = self.mesh_send(socket as u8, packet.far_ring(), packet.to % 2, gate, packet.to, sink);
+        let arrives = self.mesh_send(socket as u8, packet.far_ring(), packet.to % 2, gate, packet.to, reader);
         self.wheel.schedule(arrives, packet.then);
-        if let Some(kind) = Flow::agent_kind(&packet) {
-            let left = &mut self.links.flows[usize::from(number)].agents[kind];
-            *left -= 1;
-            if *left == 0 {
-                let none = level!("m3upi/CHA_AD_CREDITS_EMPTY.REQ") + kind as u16;
-                self.account.enter(none, socket, link, now, sink);
-            }
+        if let Some(kind) = packet.sent.taker_credit() {
+            self.links.flows[usize::from(number)].takers[kind] -= 1;
             // The credit takes as long to come back.
-            let back = 2 * arrives - now;
+            let back = 2 * arrives - self.now;
             let subject = number + 2 * u16::from(super::LINKS) * kind as u16;
             self.wheel.schedule(back, Event::AgentCredit.of(subject));
         }

@@ -6,27 +6,20 @@
 
 use std::collections::VecDeque;
 
-use pericore_hardware::signal::{SignalSink, Tick};
+use pericore_engine::Tick;
 
-use super::arbitration::{ADDRESS, Winner, by_network};
-use super::{ADDRESS_CLASSES, CLASSES, ERROR_INTERVAL, Flit, OWN_CLASSES, Packet, Paid, RETRY, SLOTS_OF_A_LINE};
-use super::{Lane, credits::Credits, place};
-use crate::ledger::emerald_rapids::LinkMessage;
-use crate::ledger::emerald_rapids::compiled::{deed, level};
+use super::arbitration::{ADDRESS, Winner};
+use super::{ADDRESS_CLASSES, CLASSES, Flit, FlowRing, OWN_CLASSES, Paid, RETRY, SLOTS_OF_A_LINE};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
+use pericore_facts::emerald_rapids::{
+    LinkFact, LinkPacket, OWN_CREDITS as OWN, Readers, ReturnedCredits, SHARED_CREDITS as SHARED,
+};
 
-/// Flit buffers of a receiver that all its classes share (assumption: what a link holds in the time from sending a flit to getting its
-/// credits back, 51 ns at 35.8 GB/s, is 29 lines of four buffers).
-const SHARED: u16 = 128;
-/// Buffers of each class on each virtual network (assumption).
-const OWN: u8 = 2;
 /// Flits that the link layer takes before it sends them (assumption).
 const UNSENT: usize = 2;
 /// Messages of a class, flits and credits that a queue has room for from the start: more only wait in a jam.
 const WAITING: usize = 64;
-/// Levels of the shared credits that are watched (Table 2-400).
-pub const MARKS: [u16; 4] = [1, 4, 5, 10];
 /// Slots of a flit.
 pub const SLOTS: usize = 3;
 
@@ -47,7 +40,7 @@ pub struct Gate {
     blocked: Option<Tick>,
     unsent: VecDeque<Flit>,
     crossing: VecDeque<Flit>,
-    pub returning: VecDeque<Credits>,
+    pub returning: VecDeque<ReturnedCredits>,
     /// When the link can send the next flit, and until when it sends a line.
     ready: Tick,
     line_until: Tick,
@@ -96,12 +89,12 @@ impl Gate {
 }
 
 /// A place in a flit for a message, given those that are taken: lines first, completions only outside.
-fn free_slot(taken: [bool; SLOTS], packet: &Packet) -> Option<u8> {
+fn free_slot(taken: [bool; SLOTS], packet: &LinkPacket) -> Option<u8> {
     let lane = packet.lane();
     let allowed = |slot| match lane {
-        Lane::Address => true,
-        Lane::Acknowledge => slot != 1,
-        Lane::Block => slot == 0,
+        FlowRing::Address => true,
+        FlowRing::Acknowledge => slot != 1,
+        FlowRing::Block => slot == 0,
     };
     let fits = |&slot: &u8| !taken[usize::from(slot)] && allowed(slot);
     (0..SLOTS as u8).find(fits)
@@ -109,45 +102,36 @@ fn free_slot(taken: [bool; SLOTS], packet: &Packet) -> Option<u8> {
 
 impl Model {
     /// A message comes off the mesh and waits for the link, or goes straight into a flit of its own if the link is idle.
-    pub(in super::super) fn linked<S: SignalSink>(&mut self, id: u16, sink: &mut S) {
-        let packet = self.links.packets[id];
-        let number = u16::from(packet.from * super::LINKS + packet.link);
-        let ((socket, link), now) = (place(number), self.now);
-        let (network, class) = (usize::from(packet.network), packet.order());
-        if packet.message == LinkMessage::ReadData {
-            self.account.deed(deed!("m3upi/XPT_PFTCH.ARRIVED"), socket, link, now, sink);
-            self.account.deed(deed!("m3upi/UPI_PREFETCH_SPAWN"), socket, link, now, sink);
-        }
+    pub(in super::super) fn linked<R: Readers>(&mut self, id: u16, reader: &mut R) {
+        let super::Packet { sent: packet, from, link, .. } = self.links.packets[id];
+        let number = u16::from(from * super::LINKS + link);
+        let (now, class) = (self.now, packet.class());
         let gate = &mut self.links.gates[usize::from(number)];
         let idle = gate.waiting == 0 && gate.unsent.is_empty() && gate.ready <= now;
         if idle && class < ADDRESS_CLASSES && gate.shared > 0 {
-            self.account.deed(deed!("m3upi/RxC_BYPASSED.AD_S0_IDLE"), socket, link, now, sink);
-            self.pay(number, id, Paid::Shared, sink);
-            self.ship(number, Flit { ids: [id, 0, 0], count: 1, queued: false }, sink);
+            self.at_link(number, LinkFact::PassesGate(packet), reader);
+            self.pay(number, id, Paid::Shared, reader);
+            self.ship(number, Flit { ids: [id, 0, 0], count: 1, queued: false }, reader);
             return;
         }
-        gate.queues[network][class].push_back(id);
+        gate.queues[usize::from(packet.network)][class].push_back(id);
         gate.waiting += 1;
         let blocked = gate.blocked.is_some();
         let pumps = !blocked && !std::mem::replace(&mut gate.pumping, true);
-        let ingress = by_network(level!("m3upi/RxC_INSERTS_VN0.AD_REQ"), network, class);
-        self.account.enter(ingress, socket, link, now, sink);
-        if blocked {
-            self.account.deed(deed!("m3upi/RxC_FLIT_GEN_HDR1.ACCUM_READ"), socket, link, now, sink);
-        }
+        self.at_link(number, LinkFact::WaitsAtGate(packet, blocked), reader);
         if pumps {
             self.wheel.schedule(now + self.times.uclk, Event::LinkPump.of(number));
         }
     }
 
     /// The look at a gate's queues that was put off.
-    pub(in super::super) fn link_pump<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+    pub(in super::super) fn link_pump<R: Readers>(&mut self, number: u16, reader: &mut R) {
         self.links.gates[usize::from(number)].pumping = false;
-        self.pump_link(number, sink);
+        self.pump_link(number, reader);
     }
 
     /// Builds the next flit, if there is something to send and room for it.
-    pub(super) fn pump_link<S: SignalSink>(&mut self, number: u16, sink: &mut S) {
+    pub(super) fn pump_link<R: Readers>(&mut self, number: u16, reader: &mut R) {
         let now = self.now;
         let gate = &mut self.links.gates[usize::from(number)];
         if gate.waiting == 0 || gate.pumping {
@@ -156,24 +140,28 @@ impl Model {
         if gate.unsent.len() >= UNSENT {
             if gate.blocked.is_none() {
                 gate.blocked = Some(now);
-                self.note_no_progress(number, sink);
+                self.at_link(number, LinkFact::Stalls, reader);
             }
             return;
         }
         if let Some(since) = gate.blocked.take() {
-            self.note_blocked(number, since, sink);
+            let cycles = ((now - since) / self.times.uclk) as u32;
+            self.at_link(number, LinkFact::Resumes(cycles), reader);
         }
-        let winners = self.arbitrate_networks(number, sink);
         let gate = &mut self.links.gates[usize::from(number)];
+        let (winners, mut arbitration) = gate.arbitrate();
         let network = if winners[gate.turn] == [None; 2] { 1 - gate.turn } else { gate.turn };
         if winners[network] == [None; 2] {
             // Credits that come back start it again.
+            self.at_link(number, LinkFact::Arbitrates(arbitration), reader);
             return;
         }
         gate.turn = 1 - network;
-        let flit = self.slot(number, network, winners, sink);
-        self.note_missed(number, &flit, sink);
-        self.ship(number, flit, sink);
+        let flit = self.slot(number, network, winners[network], reader);
+        arbitration.flit = Some((network as u8, flit.count as u8));
+        arbitration.waits = self.links.gates[usize::from(number)].waits();
+        self.at_link(number, LinkFact::Arbitrates(arbitration), reader);
+        self.ship(number, flit, reader);
         let gate = &mut self.links.gates[usize::from(number)];
         if gate.waiting > 0 {
             gate.pumping = true;
@@ -182,138 +170,86 @@ impl Model {
     }
 
     /// Slots a network's winners, and what else of its addresses fits and can pay, into a flit.
-    fn slot<S: SignalSink>(&mut self, number: u16, network: usize, winners: [[Winner; 2]; 2], sink: &mut S) -> Flit {
-        let ((socket, link), now) = (place(number), self.now);
-        let [address, block] = winners[network];
-        let held = deed!("m3upi/RxC_HELD.VN0");
-        if winners[1 - network] != [None; 2] {
-            self.account.deed(held + (1 - network) as u16, socket, link, now, sink);
-        }
+    fn slot<R: Readers>(&mut self, number: u16, network: usize, [address, block]: [Winner; 2], reader: &mut R) -> Flit {
         let mut flit = Flit::default();
         let mut taken = [false; SLOTS];
         // What travels on a credit of its own travels alone.
         let alone = [block, address].into_iter().flatten().next().is_some_and(|(_, paid)| paid == Paid::Own);
         if let Some((class, paid)) = block {
-            self.take(number, (network, class), paid, &mut flit, &mut taken, sink);
+            self.take(number, (network, class), paid, &mut flit, &mut taken, reader);
         }
         if let Some((class, paid)) = address.filter(|&(_, paid)| flit.count == 0 || !alone && paid == Paid::Shared) {
-            self.take(number, (network, class), paid, &mut flit, &mut taken, sink);
-        }
-        if block.is_some() && address.is_some() {
-            let attempt = deed!("m3upi/RxC_HELD.PARALLEL_ATTEMPT");
-            self.account.deed(attempt, socket, link, now, sink);
-            let succeeds = flit.count == 2;
-            let outcome =
-                if succeeds { deed!("m3upi/RxC_HELD.PARALLEL_SUCCESS") } else { deed!("m3upi/RxC_HELD.CANT_SLOT_AD") };
-            self.account.deed(outcome, socket, link, now, sink);
+            self.take(number, (network, class), paid, &mut flit, &mut taken, reader);
         }
         while !alone && flit.count < SLOTS {
             let gate = &self.links.gates[usize::from(number)];
             let fits = |class: &usize| {
                 let head = gate.queues[network][*class].front();
-                head.is_some_and(|&id| free_slot(taken, &self.links.packets[id]).is_some())
+                head.is_some_and(|&id| free_slot(taken, &self.links.packets[id].sent).is_some())
             };
             let Some(class) = ADDRESS.filter(|_| gate.shared > 0).find(fits) else { break };
-            self.take(number, (network, class), Paid::Shared, &mut flit, &mut taken, sink);
+            self.take(number, (network, class), Paid::Shared, &mut flit, &mut taken, reader);
         }
-        let sent = match (alone, flit.count) {
-            (true, _) => deed!("m3upi/RxC_HDR_FLITS_SENT.1_MSG_VNX"),
-            (false, count) => count as u16 - 1 + deed!("m3upi/RxC_HDR_FLITS_SENT.1_MSG"),
-        };
-        self.account.deed(sent, socket, link, now, sink);
         flit
     }
 
     /// Takes the first message of a class into a flit.
-    fn take<S: SignalSink>(
+    fn take<R: Readers>(
         &mut self,
         number: u16,
         (network, class): (usize, usize),
         paid: Paid,
         flit: &mut Flit,
         taken: &mut [bool; SLOTS],
-        sink: &mut S,
+        reader: &mut R,
     ) {
-        let (socket, link) = place(number);
         let gate = &mut self.links.gates[usize::from(number)];
         let Some(id) = gate.queues[network][class].pop_front() else { return };
         gate.waiting -= 1;
-        let ingress = by_network(level!("m3upi/RxC_INSERTS_VN0.AD_REQ"), network, class);
-        self.account.leave(ingress, socket, link, self.now, sink);
-        let packet = &mut self.links.packets[id];
+        let packet = &mut self.links.packets[id].sent;
         // The first class of a flit always finds its slot; further ones were chosen for one.
         let slot = free_slot(*taken, packet).unwrap_or(0);
         packet.slot = slot;
+        let packet = *packet;
+        self.at_link(number, LinkFact::LeavesGate(packet), reader);
         taken[usize::from(slot)] = true;
         flit.ids[flit.count] = id;
         flit.count += 1;
-        self.pay(number, id, paid, sink);
+        self.pay(number, id, paid, reader);
     }
 
     /// A message takes its credit.
-    fn pay<S: SignalSink>(&mut self, number: u16, id: u16, paid: Paid, sink: &mut S) {
-        let ((socket, link), now) = (place(number), self.now);
-        let packet = &mut self.links.packets[id];
-        packet.paid = paid;
-        let packet = *packet;
+    fn pay<R: Readers>(&mut self, number: u16, id: u16, paid: Paid, reader: &mut R) {
+        self.links.packets[id].sent.paid = paid;
+        let super::Packet { sent: packet, from, cha, credit, .. } = self.links.packets[id];
         let gate = &mut self.links.gates[usize::from(number)];
-        let account = &mut self.account;
         match (paid, packet.own()) {
-            (Paid::Own, Some(own)) => {
-                let (network, offset) = (usize::from(packet.network), own as u16);
-                let first = u16::from(packet.network) * OWN_CLASSES as u16 + offset;
-                gate.own[network][own] -= 1;
-                account.deed(deed!("m3upi/VN0_CREDITS_USED.REQ") + first, socket, link, now, sink);
-                if gate.own[network][own] == 0 {
-                    account.enter(level!("m3upi/VN0_NO_CREDITS.REQ") + first, socket, link, now, sink);
-                }
-            }
-            _ => {
-                let before = gate.shared;
-                gate.shared -= packet.cost();
-                let used = level!("m3upi/RxC_CRD_OCC.VNA_IN_USE");
-                (0..packet.cost()).for_each(|_| account.enter(used, socket, link, now, sink));
-                for (mark, &least) in (0..).zip(&MARKS) {
-                    if before >= least && gate.shared < least {
-                        account.enter(level!("m3upi/RxC_VNA_CRD.LT1") + mark, socket, link, now, sink);
-                    }
-                }
-            }
+            (Paid::Own, Some(own)) => gate.own[usize::from(packet.network)][own] -= 1,
+            _ => gate.shared -= packet.cost(),
         }
-        if let Some(of) = packet.credit {
-            self.give_credit(packet.from, packet.cha, of, sink);
+        self.at_link(number, LinkFact::Pays(packet), reader);
+        if let Some(of) = credit {
+            self.give_credit(from, cha, of, reader);
         }
     }
 
     /// A flit goes to the link layer, which sends it when it has sent what came before.
-    fn ship<S: SignalSink>(&mut self, number: u16, mut flit: Flit, sink: &mut S) {
-        let ((socket, link), now, uclk) = (place(number), self.now, self.times.uclk);
-        let wakes = self.wake_link(number, sink);
+    fn ship<R: Readers>(&mut self, number: u16, mut flit: Flit, reader: &mut R) {
+        let (now, uclk) = (self.now, self.times.uclk);
+        let wakes = self.wake_link(number, reader);
         let mut lines = 0;
         for &id in &flit.ids[..flit.count] {
-            lines += Tick::from(self.links.packets[id].message.has_line());
+            lines += Tick::from(self.links.packets[id].sent.message.has_line());
         }
         let gate = &mut self.links.gates[usize::from(number)];
-        let account = &mut self.account;
-        if gate.line_until > now {
-            account.deed(deed!("m3upi/RxC_FLIT_GEN_HDR2.PAR"), socket, link, now, sink);
-            let messages = deed!("m3upi/RxC_FLIT_GEN_HDR2.PAR_MSG");
-            account.deeds(messages, socket, link, now, flit.count as u32, sink);
-        }
-        if lines > 0 {
-            account.deed(deed!("m3upi/RxC_FLITS_SLOT_BL.ALL"), socket, link, now, sink);
-            if gate.line_until > now {
-                account.deed(deed!("m3upi/RxC_FLITS_GEN_BL.P0_WAIT"), socket, link, now, sink);
-            }
-        }
+        let beside_line = gate.line_until > now;
         let mut leaves = now.max(gate.ready) + wakes;
-        let before = gate.sent / ERROR_INTERVAL;
+        let damaged = |sent: u64| sent.checked_div(self.links.error_every).unwrap_or(0);
+        let before = damaged(gate.sent);
         gate.sent += flit.count as u64;
-        if gate.sent / ERROR_INTERVAL > before {
+        let is_damaged = damaged(gate.sent) > before;
+        if is_damaged {
             // The peer finds it damaged and asks for it again.
-            let (receiver, _) = place(super::peer(number));
-            account.deed(deed!("upi/RxL_CRC_ERRORS"), receiver, link, now, sink);
-            account.deed(deed!("upi/RxL_CRC_LLR_REQ_TRANSMIT"), receiver, link, now, sink);
             leaves += RETRY * uclk;
         }
         gate.ready = leaves + (flit.count as Tick + lines * SLOTS_OF_A_LINE) * self.times.link_slot;
@@ -322,13 +258,12 @@ impl Model {
         }
         let edge = now + uclk;
         flit.queued = leaves > edge;
-        if flit.queued {
-            account.enter(level!("upi/TxL_INSERTS"), socket, link, now, sink);
-        } else {
-            account.deed(deed!("upi/TxL_BYPASSED"), socket, link, now, sink);
-        }
-        account.enter(level!("m3upi/RxC_CRD_OCC.FLITS_IN_FIFO"), socket, link, now, sink);
         gate.unsent.push_back(flit);
+        if is_damaged {
+            self.at_link(super::peer(number), LinkFact::Damaged, reader);
+        }
+        let (messages, queued) = (flit.count as u8, flit.queued);
+        self.at_link(number, LinkFact::Ships { messages, lines: lines > 0, beside_line, queued }, reader);
         self.wheel.schedule(leaves.max(edge), Event::FlitOut.of(number));
     }
 }

@@ -1,10 +1,10 @@
 //! What a socket's mesh remembers of the messages that were sent, and when the next one is where.
 
-use super::super::layout::COLUMNS;
-use super::queue::{Egress, Port, Stay, Waiting};
+use super::port::Port;
 use super::rail::{Rail, SWEEP};
 use super::way::{Leg, Way};
-use crate::ledger::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, Ring};
+use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, ROOM, Ring};
+use pericore_parts::waiting::Waiting;
 
 /// Credits of a stop's agent for each row, address and data apart (assumption: unpublished).
 const CREDITS: u8 = 6;
@@ -32,13 +32,6 @@ impl Credits {
         self.free[usize::from(self.next)] = returned;
         self.next = if self.next + 1 == CREDITS { 0 } else { self.next + 1 };
     }
-}
-
-/// The fabric's buffer of one ring in one direction.
-#[derive(Debug, Clone, Default)]
-struct BridgeQueue {
-    port: Port,
-    waiting: Waiting,
 }
 
 /// Cycles that messages take, besides those from stop to stop.
@@ -81,16 +74,8 @@ impl Lane for Free {
     const RING: Option<Ring> = None;
 }
 
-/// How a message stays in each of its queues.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Stays {
-    pub egress: Stay,
-    pub bridge: Stay,
-    pub turning: Stay,
-    pub ingress: Stay,
-}
-
-/// What a stop remembers of what is sent there. When agents may send comes first, in one line of the host's cache but for invalidations.
+/// What a stop remembers of what is sent there. When agents may send comes first, in one line of the host's cache but
+/// for invalidations.
 #[derive(Debug, Clone, Default)]
 #[repr(C, align(64))]
 struct Source {
@@ -100,8 +85,6 @@ struct Source {
     next: [[u64; 2]; Ring::COUNT],
     /// By agent, address or data, row.
     credits: [[[Credits; MOST_ROWS]; 2]; 2],
-    /// By ring and agent: who waits.
-    waiting: [[Egress; 2]; Ring::COUNT],
 }
 
 /// What a stop remembers of messages that turn there into its row.
@@ -109,8 +92,8 @@ struct Source {
 struct Turn {
     /// When the last acknowledgement came, and when it turned.
     acknowledged: (u64, u64),
-    /// By ring: who waits.
-    waiting: [Waiting; Ring::COUNT],
+    /// Addresses that wait.
+    waiting: Waiting<{ ROOM as usize }>,
 }
 
 /// What a stop remembers of messages that are taken off there.
@@ -118,8 +101,6 @@ struct Turn {
 struct Sink {
     /// By ring: when one may be.
     ports: [Port; Ring::COUNT],
-    /// By ring: who waits.
-    waiting: [Waiting; Ring::COUNT],
 }
 
 /// What a column remembers.
@@ -128,7 +109,7 @@ struct Column {
     /// By ring and leg.
     rails: [[Rail; 4]; Ring::COUNT],
     /// By ring, up or down.
-    bridges: [[BridgeQueue; 2]; Ring::COUNT],
+    bridges: [[Port; 2]; Ring::COUNT],
 }
 
 /// The mesh of one socket. Tables have powers of two of rows, so that a place is found without a check.
@@ -199,7 +180,7 @@ impl Net {
         let mut bridged = None;
         if climb.crosses {
             let came = reached;
-            let went = column.bridges[r][usize::from(climb.down)].port.pass(came, bridge * L::LENGTH, put);
+            let went = column.bridges[r][usize::from(climb.down)].pass(came, bridge * L::LENGTH, put);
             bridged = Some(Bridged { came, went });
             reached = went + crossing;
             if !climb.far.is_empty() {
@@ -264,37 +245,15 @@ impl Net {
         self.sweep = now + SWEEP;
     }
 
-    /// How a message stays in each of its queues. In its source's that is worked out only if it is `heard`.
-    #[inline]
-    pub fn stays(&mut self, message: &Message, heard: bool) -> Stays {
-        let &Message { ring, put, .. } = message;
-        let (r, place) = (ring as usize, |tile: u8| usize::from(tile) % MOST_TILES);
-        let mut stays = Stays::default();
-        if message.left > put {
-            let egress = &mut self.sources[place(message.from)].waiting[r][usize::from(message.agent) % 2];
-            if heard {
-                stays.egress = egress.stay(put, message.left);
-            }
-            egress.wait(message.left);
+    /// A message of the address ring waits where it turns. When that fills the queue, its stop sends no addresses
+    /// meanwhile.
+    #[inline(never)]
+    pub fn wait_to_turn(&mut self, message: &Message) {
+        let turn = usize::from(message.turn) % MOST_TILES;
+        let stay = self.turns[turn].waiting.wait(message.reached, message.turned, message.put);
+        if stay.full > 0 {
+            let distress = &mut self.sources[turn].distress;
+            *distress = message.turned.max(*distress);
         }
-        if let Some(Bridged { came, went }) = message.bridged
-            && went > came
-        {
-            let (column, down) = (usize::from(message.from % COLUMNS), message.to > message.from);
-            let bridge = &mut self.columns[column % MOST_COLUMNS].bridges[r][usize::from(down)];
-            stays.bridge = bridge.waiting.wait(came, went, put);
-        }
-        if message.turned > message.reached {
-            let turn = place(message.turn);
-            stays.turning = self.turns[turn].waiting[r].wait(message.reached, message.turned, put);
-            if ring == Ring::Address && stays.turning.full > 0 {
-                let distress = &mut self.sources[turn].distress;
-                *distress = message.turned.max(*distress);
-            }
-        }
-        if message.taken > message.arrived {
-            stays.ingress = self.sinks[place(message.to)].waiting[r].wait(message.arrived, message.taken, put);
-        }
-        stays
     }
 }

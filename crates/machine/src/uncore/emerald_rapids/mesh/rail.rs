@@ -1,12 +1,12 @@
-//! One direction of a ring along a column or a row: a train of slots that never stops. A message waits for a slot that is free as far
-//! as it wants to go.
+//! One direction of a ring along a column or a row: a train of slots that never stops. A message waits for a slot that
+//! is free as far as it wants to go.
 
 use std::collections::VecDeque;
 
 /// Slots from the present one on that have a place of their own. Later ones are boarded in a jam only.
 const SLOTS: usize = 64;
-/// Low bits of an entry, which hold links. The others hold the slot's number but for the bits that its place says, and for the highest:
-/// numbers come again after 2^32, long after [`Rail::sweep`].
+/// Low bits of an entry, which hold links. The others hold the slot's number but for the bits that its place says, and
+/// for the highest: numbers come again after 2^32, long after [`Rail::sweep`].
 const LINKS: u32 = 6;
 const _: () = assert!(1 << LINKS == SLOTS);
 
@@ -73,9 +73,9 @@ impl Rail {
         now + SLOTS as u64
     }
 
-    /// Takes `length` slots in a row, one or two, over the links of `path`, of which the first is number `slot` or later; gives its
-    /// number. Slots are numbered by the cycle in which they pass the direction's first stop; those that have passed it by the present, whose
-    /// [`horizon`](Self::horizon) this is, nobody will ask for any more.
+    /// Takes `length` slots in a row, one or two, over the links of `path`, of which the first is number `slot` or
+    /// later; gives its number. Slots are numbered by the cycle in which they pass the direction's first stop; those
+    /// that have passed it by the present, whose [`horizon`](Self::horizon) this is, nobody will ask for any more.
     #[inline]
     pub fn board(&mut self, slot: u64, path: u8, length: u64, horizon: u64) -> u64 {
         let two = length > 1;
@@ -104,8 +104,8 @@ impl Rail {
         self.squeeze(first, path, length, horizon - SLOTS as u64)
     }
 
-    /// The links on which a slot is taken, as far as its place knows: less than none if an earlier slot is there, which says nothing of this
-    /// one, and more than there are if it is a later one.
+    /// The links on which a slot is taken, as far as its place knows: less than none if an earlier slot is there,
+    /// which says nothing of this one, and more than there are if it is a later one.
     #[inline]
     const fn latest(&self, slot: u64) -> i32 {
         self.slots[slot as usize % SLOTS].wrapping_sub(Self::empty(slot)) as i32
@@ -158,8 +158,8 @@ impl Rail {
         if latest < 1 << LINKS { latest.max(0) as u8 } else { self.jam.links(slot) }
     }
 
-    /// Empties the slots that have gone by before `now`, so that none is taken for one whose number it shares. To be done when no more
-    /// than twice [`SWEEP`] has passed since.
+    /// Empties the slots that have gone by before `now`, so that none is taken for one whose number it shares. To be
+    /// done when no more than twice [`SWEEP`] has passed since.
     pub fn sweep(&mut self, now: u64) {
         for (place, entry) in (0..).zip(&mut self.slots) {
             let slot = *entry & !((1 << LINKS) - 1) | place;

@@ -1,12 +1,14 @@
-//! Ways over the mesh. They follow from the rows and the columns of their ends, so they are worked out once, when the machine is built.
+//! Ways over the mesh. They follow from the rows and the columns of their ends, so they are worked out once, when the
+//! machine is built.
 
 use super::super::layout::{BOUNDARY, COLUMNS, ROWS};
-use crate::ledger::emerald_rapids::{MOST_COLUMNS, MOST_ROWS, MOST_TILES, Tile};
+use pericore_facts::emerald_rapids::{MOST_COLUMNS, MOST_ROWS, MOST_TILES, Tile};
 
 /// A stretch along a column of one die, or along a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Leg {
-    /// The links between its stops, one bit each, from the top of its die or from the left; none if it begins where it ends.
+    /// The links between its stops, one bit each, from the top of its die or from the left; none if it begins where it
+    /// ends.
     pub links: u8,
     /// Its rail: of a column, by die, up or down; of a row, left or right.
     pub rail: u8,
@@ -110,7 +112,8 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// Those between tiles that are numbered row by row. `hop` and `crossing` are cycles from stop to stop and over the bridge.
+    /// Those between tiles that are numbered row by row. `hop` and `crossing` are cycles from stop to stop and over
+    /// the bridge.
     pub fn new(tiles: &[Tile], hop: u32, crossing: u32) -> Self {
         let mut ways = Self {
             spots: [Spot::default(); MOST_TILES],

@@ -1,47 +1,11 @@
 //! Which frequency a package gets, who decides it, and what its sensors say.
 
-use crate::workload::{FrequencyBounds, HotPart};
+use pericore_facts::emerald_rapids::PackageCondition;
+use pericore_workload::{FrequencyBounds, HotPart};
 
 /// Highest ratios, in 100 MHz, of cores that run vector code of 256 and 512 bits (assumption: the vendor's tables by number of cores
 /// lie about so far below the highest turbo).
 const CLIPS: [u8; 2] = [34, 30];
-
-/// Facts about a package, in the order of the ledger's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fact {
-    ThermalLimit,
-    PowerLimit,
-    PeakPower,
-    ProchotInternal,
-    ProchotExternal,
-    CrossLight,
-    CrossHard,
-    CoreThrottled,
-    UncoreThrottled,
-    DieThrottled,
-    MemoryThrottled,
-    CoreHot,
-    UncoreHot,
-    DieHot,
-    RegulatorHot,
-    ShortVectors,
-    LongVectors,
-    IoFloor,
-    Changes,
-    PackageRuns,
-    PackageLight,
-    PackageDeep,
-    MemorySheds,
-    RegulatorFull,
-    RegulatorPart,
-    RegulatorLight,
-    RegulatorDeep,
-}
-
-impl Fact {
-    /// How many there are.
-    pub const COUNT: u16 = Self::RegulatorDeep as u16 + 1;
-}
 
 /// A frequency and the reasons for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +21,13 @@ impl Decision {
     pub fn of(bounds: &FrequencyBounds, ratios: [u8; 3]) -> Self {
         let [least, nominal, turbo] = ratios;
         let clip = match bounds.vectors {
-            Some(256) => Some((Fact::ShortVectors, CLIPS[0])),
-            Some(_) => Some((Fact::LongVectors, CLIPS[1])),
+            Some(256) => Some((PackageCondition::ShortVectors, CLIPS[0])),
+            Some(_) => Some((PackageCondition::LongVectors, CLIPS[1])),
             None => None,
         };
         let ceilings = [
-            bounds.thermal.map(|ratio| (Fact::ThermalLimit, ratio)),
-            bounds.power.map(|ratio| (Fact::PowerLimit, ratio)),
+            bounds.thermal.map(|ratio| (PackageCondition::ThermalLimit, ratio)),
+            bounds.power.map(|ratio| (PackageCondition::PowerLimit, ratio)),
             clip,
         ];
         let wish = bounds.wish.unwrap_or(nominal);
@@ -73,24 +37,24 @@ impl Decision {
         let overheats = bounds.prochot_internal || bounds.prochot_external;
         let ratio = if overheats { least } else { wanted };
         let mut facts = 0;
-        let mut holds = |fact: Fact, on: bool| facts |= u32::from(on) << fact as u32;
+        let mut holds = |fact: PackageCondition, on: bool| facts |= u32::from(on) << fact as u32;
         for &(fact, bound) in ceilings.iter().flatten() {
             holds(fact, bound == ratio && bound < wish);
         }
-        holds(Fact::IoFloor, !overheats && floor > ceiling);
-        holds(Fact::ProchotInternal, bounds.prochot_internal);
-        holds(Fact::ProchotExternal, bounds.prochot_external);
-        holds(Fact::RegulatorHot, bounds.regulator_hot);
-        holds(Fact::PeakPower, bounds.peak_power);
-        holds(Fact::CrossLight, bounds.cross_throttle == Some(false));
-        holds(Fact::CrossHard, bounds.cross_throttle == Some(true));
+        holds(PackageCondition::IoFloor, !overheats && floor > ceiling);
+        holds(PackageCondition::ProchotInternal, bounds.prochot_internal);
+        holds(PackageCondition::ProchotExternal, bounds.prochot_external);
+        holds(PackageCondition::RegulatorHot, bounds.regulator_hot);
+        holds(PackageCondition::PeakPower, bounds.peak_power);
+        holds(PackageCondition::CrossLight, bounds.cross_throttle == Some(false));
+        holds(PackageCondition::CrossHard, bounds.cross_throttle == Some(true));
         let throttled = bounds.thermal.is_some_and(|bound| bound == ratio && bound < wish);
         let (hot, throttle) = match bounds.hot {
-            Some(HotPart::Core) => (Some(Fact::CoreHot), Fact::CoreThrottled),
-            Some(HotPart::Uncore) => (Some(Fact::UncoreHot), Fact::UncoreThrottled),
-            Some(HotPart::Die) => (Some(Fact::DieHot), Fact::DieThrottled),
+            Some(HotPart::Core) => (Some(PackageCondition::CoreHot), PackageCondition::CoreThrottled),
+            Some(HotPart::Uncore) => (Some(PackageCondition::UncoreHot), PackageCondition::UncoreThrottled),
+            Some(HotPart::Die) => (Some(PackageCondition::DieHot), PackageCondition::DieThrottled),
             // A hot memory controller has no event of its own, only its throttling.
-            Some(HotPart::Memory) => (None, Fact::MemoryThrottled),
+            Some(HotPart::Memory) => (None, PackageCondition::MemoryThrottled),
             None => return Self { ratio, facts },
         };
         holds(throttle, throttled);
@@ -108,13 +72,13 @@ impl Decision {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decision, Fact};
-    use crate::workload::{FrequencyBounds, HotPart};
+    use super::{Decision, PackageCondition};
+    use pericore_workload::{FrequencyBounds, HotPart};
 
     const RATIOS: [u8; 3] = [8, 19, 39];
 
     #[track_caller]
-    fn gives(bounds: FrequencyBounds, ratio: u8, facts: &[Fact]) {
+    fn gives(bounds: FrequencyBounds, ratio: u8, facts: &[PackageCondition]) {
         let decision = Decision::of(&bounds, RATIOS);
         let expected = facts.iter().fold(0, |mask, &fact| mask | 1 << fact as u32);
         assert_eq!((decision.ratio, decision.facts()), (ratio, expected), "{bounds:?}");
@@ -124,21 +88,29 @@ mod tests {
     fn the_lowest_ceiling_decides_and_the_floor_goes_before_it() {
         let none = FrequencyBounds::default();
         gives(none, 19, &[]);
-        gives(FrequencyBounds { power: Some(15), thermal: Some(17), ..none }, 15, &[Fact::PowerLimit]);
-        gives(FrequencyBounds { wish: Some(39), vectors: Some(512), ..none }, 30, &[Fact::LongVectors]);
+        gives(FrequencyBounds { power: Some(15), thermal: Some(17), ..none }, 15, &[PackageCondition::PowerLimit]);
+        gives(FrequencyBounds { wish: Some(39), vectors: Some(512), ..none }, 30, &[PackageCondition::LongVectors]);
         // Vector code that runs slower anyway is not clipped.
         gives(FrequencyBounds { vectors: Some(256), ..none }, 19, &[]);
-        gives(FrequencyBounds { wish: Some(10), io_floor: Some(12), ..none }, 12, &[Fact::IoFloor]);
-        gives(FrequencyBounds { prochot_external: true, io_floor: Some(20), ..none }, 8, &[Fact::ProchotExternal]);
+        gives(FrequencyBounds { wish: Some(10), io_floor: Some(12), ..none }, 12, &[PackageCondition::IoFloor]);
+        gives(
+            FrequencyBounds { prochot_external: true, io_floor: Some(20), ..none },
+            8,
+            &[PackageCondition::ProchotExternal],
+        );
     }
 
     #[test]
     fn a_hot_part_is_throttled_while_heat_decides() {
         let hot = FrequencyBounds { hot: Some(HotPart::Uncore), ..Default::default() };
-        gives(hot, 19, &[Fact::UncoreHot]);
+        gives(hot, 19, &[PackageCondition::UncoreHot]);
         let limited = FrequencyBounds { thermal: Some(12), ..hot };
-        gives(limited, 12, &[Fact::ThermalLimit, Fact::UncoreThrottled, Fact::UncoreHot]);
+        gives(
+            limited,
+            12,
+            &[PackageCondition::ThermalLimit, PackageCondition::UncoreThrottled, PackageCondition::UncoreHot],
+        );
         let more = FrequencyBounds { power: Some(10), ..limited };
-        gives(more, 10, &[Fact::PowerLimit, Fact::UncoreHot]);
+        gives(more, 10, &[PackageCondition::PowerLimit, PackageCondition::UncoreHot]);
     }
 }

@@ -1,13 +1,14 @@
 //! One core may write a line, or several may read it.
 
-use super::super::Model;
 use super::super::core::SHARED;
 use super::model;
+use crate::emerald_rapids::EmeraldRapids;
 use crate::uncore::tests::recorder::Recorder;
+use pericore_parts::work::Worker;
 use std::collections::HashMap;
 
 /// How many lines some core may write: no other core holds them.
-fn owned(model: &mut Model) -> usize {
+fn owned(model: &mut EmeraldRapids) -> usize {
     // By line, who holds it, and who of them may write.
     let mut holders = HashMap::<u32, (u128, u128)>::new();
     for core in 0..model.cores.len() as u16 {

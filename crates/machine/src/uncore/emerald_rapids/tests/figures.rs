@@ -1,14 +1,15 @@
 //! The model against published measurements: 25 % where the figure is of a relative of the part.
 
 use pericore_engine::Tick;
+use pericore_parts::work::Worker;
 
 use super::model;
 use super::truth::Digest;
+use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use crate::uncore::emerald_rapids::Model;
 
 /// Runs a workload until it is done, without what it does afterwards, and gives the nanoseconds that it took.
-fn time(model: &mut Model) -> f64 {
+fn time(model: &mut EmeraldRapids) -> f64 {
     let mut digest = Digest::default();
     while model.progress().done < model.progress().total {
         model.run_until(model.now() + 7_000, &mut digest);
@@ -17,12 +18,12 @@ fn time(model: &mut Model) -> f64 {
     nanoseconds(model, model.now())
 }
 
-fn nanoseconds(model: &Model, ticks: Tick) -> f64 {
+fn nanoseconds(model: &EmeraldRapids, ticks: Tick) -> f64 {
     ticks as f64 * 1e9 / model.clocks().ticks_per_second as f64
 }
 
 /// Bytes that crossed the memory channels.
-fn bytes(model: &Model) -> f64 {
+fn bytes(model: &EmeraldRapids) -> f64 {
     let at = model.snapshot();
     let of = |instance| at.value(instance, Question::new("imc", "CAS_COUNT").subevent("ALL")).unwrap_or(0);
     (0..16).map(of).sum::<u64>() as f64 * 64.0
@@ -43,7 +44,7 @@ fn idle_latency_is_that_of_the_relatives() {
 }
 
 /// What the counters of the read queues say of a channel since the start: nanoseconds in a queue, and requests in it.
-fn read_queues(model: &Model, elapsed: f64) -> (f64, f64) {
+fn read_queues(model: &EmeraldRapids, elapsed: f64) -> (f64, f64) {
     let at = model.snapshot();
     let sum = |event: &str, subevent: Option<&str>| -> f64 {
         (0..8)
@@ -68,6 +69,17 @@ fn saturated_channels_are_like_the_published_one() {
     let (stay, entries) = read_queues(&model, elapsed);
     within("stay in a saturated read queue, ns", stay, 132.2 * CLOCK, 25.0);
     within("entries of a channel's saturated read queues", entries, 52.7, 25.0);
+}
+
+#[test]
+fn bandwidth_grows_with_threads_until_memory_is_full() {
+    // published-numbers: one core reads 14.5 GB/s from memory, and a channel saturates at 79 % of its peak.
+    for threads in [8_u32, 16, 32, 64] {
+        let (mut model, _) = model(&format!("stream:requests=80000,threads={threads},footprint=16G"));
+        let elapsed = time(&mut model);
+        let (reached, wanted) = (bytes(&model) / elapsed, (f64::from(threads) * 14.5).min(0.79 * 358.4));
+        assert!(reached >= 0.9 * wanted, "{threads} threads: {reached:.0} GB/s of {wanted:.0}");
+    }
 }
 
 #[test]

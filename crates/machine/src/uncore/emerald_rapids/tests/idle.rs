@@ -2,12 +2,12 @@
 
 use pericore_engine::Tick;
 
-use super::super::Model;
 use super::model;
 use super::truth::Digest;
+use crate::emerald_rapids::EmeraldRapids;
 
 /// Steps of subchannels, and instants at which the rest of the machine did something, before `until`.
-fn steps(model: &mut Model, until: Tick) -> (u64, u64) {
+fn steps(model: &mut EmeraldRapids, until: Tick) -> (u64, u64) {
     let (mut of_channels, mut others) = (0, 0);
     let mut sink = Digest::default();
     loop {

@@ -2,11 +2,12 @@
 
 use pericore_dram::checker::{self, DDR5_5600B};
 use pericore_engine::Random;
+use pericore_parts::work::Worker;
 
 use super::truth::Digest;
 use super::{WORKLOADS, model, run};
 use crate::ledger::Question;
-use crate::ledger::emerald_rapids::Snapshot;
+use pericore_truth::emerald_rapids::{Ledger, Snapshot};
 
 /// An event over all instances of its unit.
 fn sum(at: &Snapshot, unit: &str, event: &str) -> u64 {
@@ -21,7 +22,8 @@ fn sum(at: &Snapshot, unit: &str, event: &str) -> u64 {
     sum
 }
 
-fn check(workload: &str, at: &Snapshot) {
+/// The laws of a machine at rest.
+pub fn check(workload: &str, at: &Snapshot) {
     let of = |unit: &str, event: &str| sum(at, unit, event);
     let cha = |event: &str| of("cha", event);
     let (m2m, imc) = (|event: &str| of("m2m", event), |event: &str| of("imc", event));
@@ -257,12 +259,16 @@ fn hold(workload: &str) {
     assert_eq!(model.progress().done, model.progress().total);
     check(workload, &model.snapshot());
     assert!(model.agents.iter().all(|agent| agent.has_all_credits()), "{workload}: credits are missing");
+    // Memory that refreshes itself gets no commands for it.
+    standard(model.ledger(), !workload.contains("self-refresh"));
+}
+
+/// Every subchannel's commands keep the standard, refreshes included if memory does not refresh itself.
+pub fn standard(truth: &Ledger, refreshed: bool) {
     for number in 0..32 {
-        let of_subchannel = model.ledger().commands().iter().filter(|(n, _)| *n == number);
+        let of_subchannel = truth.commands().iter().filter(|(n, _)| *n == number);
         let commands: Vec<_> = of_subchannel.map(|(_, command)| *command).collect();
-        // Memory that refreshes itself gets no commands for it.
-        let interval = Some(DDR5_5600B.refi).filter(|_| !workload.contains("self-refresh"));
-        checker::check(&DDR5_5600B, &commands, interval);
+        checker::check(&DDR5_5600B, &commands, Some(DDR5_5600B.refi).filter(|_| refreshed));
     }
 }
 

@@ -3,30 +3,33 @@
 use super::super::event::Event;
 use super::super::link::Packet;
 use super::truth::Digest;
-use super::{MICROSECOND, model};
+use super::{MICROSECOND, model, with};
+use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use crate::ledger::emerald_rapids::{LinkMessage, Snapshot};
-use crate::uncore::emerald_rapids::Model;
+use pericore_facts::emerald_rapids::LinkMessage;
+use pericore_truth::emerald_rapids::Snapshot;
 
 /// An agent whose link is the first and whose virtual network is VN0.
 const AGENT: u8 = 0;
 
-fn quiet() -> Model {
+fn quiet() -> EmeraldRapids {
     let (mut model, _) = model("two idle");
     model.run_until(1, &mut Digest::default());
     model
 }
 
 /// Sends messages of a class from the agent's tile to the same tile of the other socket, all in one cycle.
-fn send(model: &mut Model, count: usize, packet: Packet) {
+fn send(model: &mut EmeraldRapids, count: usize, packet: Packet) {
     let tile = model.places.cha[usize::from(AGENT)];
     for _ in 0..count {
         // What happens at the end is a look at a link that nobody waits for.
-        model.send_packet(0, AGENT, packet, tile, tile, 0, Event::LinkIdle.of(0), &mut Digest::default());
+        with(model, &mut Digest::default(), |model, readers| {
+            model.send_packet(0, AGENT, packet, tile, tile, 0, Event::LinkIdle.of(0), readers)
+        });
     }
 }
 
-fn after(model: &mut Model, microseconds: u64) -> Snapshot {
+fn after(model: &mut EmeraldRapids, microseconds: u64) -> Snapshot {
     model.run_until(microseconds * MICROSECOND, &mut Digest::default());
     model.snapshot()
 }

@@ -7,33 +7,38 @@ use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring};
 
 use super::evaluate::{Case, Counters};
 use super::truth::{cases, differences};
-use super::{model, run};
+use super::{model, run, with};
+use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use crate::ledger::emerald_rapids::Ring;
-use crate::uncore::emerald_rapids::Model;
+use pericore_facts::emerald_rapids::Ring;
 
 /// A cycle of the mesh.
 const CYCLE: Tick = 28;
 
 struct Bench {
-    model: Model,
+    model: EmeraldRapids,
     wiring: Wiring,
     counters: Counters,
 }
 
 impl Bench {
     fn new() -> Self {
-        let (model, wiring) = model("idle");
+        Self::of("idle")
+    }
+
+    fn of(workload: &str) -> Self {
+        let (model, wiring) = model(workload);
         let clocks = *model.clocks();
         let mesh = |case: &Case| ["cha", "m2m", "mdf"].contains(&wiring.family().units[case.unit].name);
         let cases = cases(&wiring, &model.snapshot()).into_iter().filter(mesh).collect();
-        let counters = Counters::new(super::model("idle").1, cases, |unit| clocks.of_unit(unit).ticks());
+        let counters = Counters::new(super::model(workload).1, cases, |unit| clocks.of_unit(unit).ticks());
         Self { model, wiring, counters }
     }
 
     /// Sends a message, and gives the cycle at which it has arrived.
     fn send(&mut self, ring: Ring, agent: u8, from: u8, to: u8) -> Tick {
-        self.model.mesh_send(0, ring, agent, from, to, &mut self.counters) / CYCLE
+        with(&mut self.model, &mut self.counters, |model, readers| model.mesh_send(0, ring, agent, from, to, readers))
+            / CYCLE
     }
 
     /// Checks figures by hand, and the counters against the ledger.
@@ -87,8 +92,8 @@ fn a_burst_waits_for_the_credits_of_its_row() {
 }
 
 #[test]
-fn the_bridge_takes_a_message_every_other_cycle() {
-    let mut bench = Bench::new();
+fn a_bridge_of_half_the_width_takes_a_message_every_other_cycle() {
+    let mut bench = Bench::of("bridge=2 idle");
     let (upper, lower) = (bench.model.places.cha[26], bench.model.places.cha[32]);
     let arrived: Vec<Tick> = (0..2).map(|_| bench.send(Ring::Address, 1, upper, lower)).collect();
     // At the bridge in cycles 2 and 3; the second waits one.
@@ -180,10 +185,10 @@ impl SignalSink for Listener {
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
 
     fn hears(&self, wire: Wire) -> bool {
-        self.hears_any(wire.instance)
+        self.observes_any(wire.instance)
     }
 
-    fn hears_any(&self, instance: u16) -> bool {
+    fn observes_any(&self, instance: u16) -> bool {
         !self.says_so || self.instances.contains(&instance)
     }
 }

@@ -5,6 +5,7 @@ mod coverage;
 mod evaluate;
 mod figures;
 mod idle;
+mod independence;
 mod laws;
 mod links;
 mod mesh;
@@ -12,12 +13,15 @@ mod platform;
 mod program;
 mod registers;
 mod shortage;
+mod system;
 mod truth;
 
 use pericore_hardware::signal::{Tick, Wiring};
+use pericore_parts::work::Worker;
 
 use super::{Model, Parameters};
-use crate::workload::{Scenario, Workload};
+use crate::emerald_rapids::{EmeraldRapids, MachineReaders};
+use pericore_workload::{Scenario, Workload};
 
 /// Small enough for a quick test, and between them most paths of the model.
 const WORKLOADS: &[&str] = &[
@@ -44,30 +48,55 @@ const WORKLOADS: &[&str] = &[
     include_str!("../../../../scenarios/package.scenario"),
     include_str!("../../../../scenarios/modules.scenario"),
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
+    concat!("two ", include_str!("../../../../scenarios/system.scenario")),
 ];
 
 /// A model that is about to run a workload. What stands before it: `two` sockets, `cores=20`, `slices=45`, `snc=4`.
-fn model(workload: &str) -> (Model, Wiring) {
+fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
     let (active_cores, workload) = workload.strip_prefix("cores=20 ").map_or((64, workload), |rest| (20, rest));
     let (slices, workload) = workload.strip_prefix("slices=45 ").map_or((64, workload), |rest| (45, rest));
+    let (mesh_bridge, workload) = workload.strip_prefix("bridge=2 ").map_or((1, workload), |rest| (2, rest));
     let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
     let family = pericore_catalog::family("emerald-rapids").unwrap();
-    let parameters = Parameters { sockets, clusters, active_cores, slices, ..Parameters::p8592() };
+    let parameters = Parameters { sockets, clusters, active_cores, slices, mesh_bridge, ..Parameters::p8592() };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
     let mut wiring = Wiring::new(family, sockets.into());
-    let opcode = |name: &str| family.named_value("idi-opcodes", name);
-    let model = Model::for_scenario(parameters, opcode, scenario, &mut wiring).unwrap();
+    let model = EmeraldRapids::for_scenario(parameters, scenario, &mut wiring).unwrap();
     (model, wiring)
+}
+
+impl std::ops::Deref for EmeraldRapids {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        self.model()
+    }
+}
+
+impl std::ops::DerefMut for EmeraldRapids {
+    fn deref_mut(&mut self) -> &mut Model {
+        self.split(Box::leak(Box::new(()))).0
+    }
+}
+
+/// Does something with a machine's model that its readers, the signals with this sink, read.
+fn with<S, T>(
+    machine: &mut EmeraldRapids,
+    sink: &mut S,
+    act: impl FnOnce(&mut Model, &mut MachineReaders<'_, S>) -> T,
+) -> T {
+    let (model, mut readers) = machine.split(sink);
+    act(model, &mut readers)
 }
 
 /// A microsecond of virtual time.
 const MICROSECOND: Tick = 70_000;
 
 /// Runs a model to its end, and a little beyond.
-fn run<S: pericore_hardware::signal::SignalSink>(model: &mut Model, sink: &mut S) {
+fn run<S: pericore_hardware::signal::SignalSink>(model: &mut EmeraldRapids, sink: &mut S) {
     while !model.finished() {
         model.run_until(model.now() + MICROSECOND, sink);
         assert!(model.now() < 2_000 * MICROSECOND, "the workload does not end: {:?}", model.progress());

@@ -1,12 +1,15 @@
 //! Power unit, system agent and traffic between devices, by hand.
 
 use super::truth::Digest;
-use super::{MICROSECOND, model, run};
+use super::{MICROSECOND, model, run, with};
+use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use crate::ledger::emerald_rapids::{Kind, Snapshot, Target};
+use crate::uncore::emerald_rapids::Parameters;
 use crate::uncore::emerald_rapids::request::Request;
-use crate::uncore::emerald_rapids::{Model, Parameters};
-use crate::workload::{MessageKind, Scenario};
+use pericore_facts::emerald_rapids::{Kind, Target};
+use pericore_parts::work::Worker;
+use pericore_truth::emerald_rapids::Snapshot;
+use pericore_workload::{MessageKind, Scenario};
 
 fn of(at: &Snapshot, unit: &str, event: &str) -> u64 {
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, sub)| (event, Some(sub)));
@@ -53,7 +56,9 @@ fn devices_that_ask_for_more_than_goes_through_wait() {
     let sink = &mut Digest::default();
     model.run_until(100, sink);
     // All of the first stack, and more than there are numbers for.
-    (0..6 * 5000).step_by(6).for_each(|turn| model.start_peers(0, MessageKind::PeerWrite, turn, sink));
+    (0..6 * 5000).step_by(6).for_each(|turn| {
+        with(&mut model, sink, |model, readers| model.start_peers(0, MessageKind::PeerWrite, turn, readers))
+    });
     let asked = of(&model.snapshot(), "irp", "P2P_INSERTS");
     assert!((1024..1100).contains(&asked), "{asked} lines");
     model.run_until(200 * MICROSECOND, sink);
@@ -111,7 +116,7 @@ fn states_share_the_time_among_them() {
     assert_eq!(cores.iter().sum::<u64>(), 64 * cycles);
 }
 
-fn quiet() -> Model {
+fn quiet() -> EmeraldRapids {
     let (mut model, _) = model("two idle");
     model.run_until(1, &mut Digest::default());
     model
@@ -120,8 +125,10 @@ fn quiet() -> Model {
 #[test]
 fn a_message_is_taken_and_answered() {
     let mut model = quiet();
-    model.send_to_system(0, MessageKind::Register, 0, &mut Digest::default());
-    model.send_to_system(0, MessageKind::Hold, 1, &mut Digest::default());
+    with(&mut model, &mut Digest::default(), |model, readers| {
+        model.send_to_system(0, MessageKind::Register, 0, readers)
+    });
+    with(&mut model, &mut Digest::default(), |model, readers| model.send_to_system(0, MessageKind::Hold, 1, readers));
     model.run_until(MICROSECOND, &mut Digest::default());
     let at = model.snapshot();
     assert_eq!(of(&at, "ubox", "RACU_REQUESTS"), 1);
@@ -137,8 +144,12 @@ fn a_message_is_taken_and_answered() {
 #[test]
 fn an_interrupt_for_the_other_socket_crosses_a_link() {
     let mut model = quiet();
-    model.send_to_system(0, MessageKind::Processor, 1, &mut Digest::default());
-    model.send_to_system(0, MessageKind::Processor, 2, &mut Digest::default());
+    with(&mut model, &mut Digest::default(), |model, readers| {
+        model.send_to_system(0, MessageKind::Processor, 1, readers)
+    });
+    with(&mut model, &mut Digest::default(), |model, readers| {
+        model.send_to_system(0, MessageKind::Processor, 2, readers)
+    });
     model.run_until(MICROSECOND, &mut Digest::default());
     let at = model.snapshot();
     let taken = |socket| at.count(socket, 0, Question::new("ubox", "EVENT_MSG").subevent("IPI_RCVD"));
@@ -150,7 +161,7 @@ fn an_interrupt_for_the_other_socket_crosses_a_link() {
 fn a_transfer_between_devices_waits_for_credits() {
     let mut model = quiet();
     // From the first stack to the second, on the same socket.
-    model.start_peers(0, MessageKind::PeerWrite, 0, &mut Digest::default());
+    with(&mut model, &mut Digest::default(), |model, readers| model.start_peers(0, MessageKind::PeerWrite, 0, readers));
     model.run_until(1000, &mut Digest::default());
     let at = model.snapshot();
     // Four shared credits, and the one that is kept for the destination.
@@ -176,7 +187,9 @@ fn requests_of_a_stack_wait_for_credits_towards_the_mesh() {
     let mut model = quiet();
     // Ten writes to even lines at once: the first address queue takes four, and four more every 16 cycles.
     for line in 0..10 {
-        model.onto_mesh(Kind::DmaWriteNear, 0, 3, 2 * line, u16::MAX, &mut Digest::default());
+        with(&mut model, &mut Digest::default(), |model, readers| {
+            model.onto_mesh(Kind::DmaWriteNear, 0, 3, 2 * line, u16::MAX, readers)
+        });
     }
     model.run_until(MICROSECOND / 10, &mut Digest::default());
     let at = model.snapshot();
@@ -195,7 +208,7 @@ fn a_line_that_a_device_is_about_to_write_can_be_lost() {
     let mut ask = |kind: Kind| {
         let request = Request::new(kind, 0, cha, 0, 5, 77, Target::Ddr);
         let request = model.pool.add(request);
-        model.snoop_ports(request, &mut Digest::default());
+        with(&mut model, &mut Digest::default(), |model, readers| model.snoop_ports(request, readers));
         model.pool.remove(request);
         model.snapshot()
     };

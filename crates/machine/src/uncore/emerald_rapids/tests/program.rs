@@ -2,12 +2,13 @@
 
 use pericore_hardware::signal::Wiring;
 
-use super::super::{Model, Parameters};
+use super::super::Parameters;
 use super::evaluate::Counters;
 use super::run;
 use super::truth::{cases, differences};
+use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use crate::workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
+use pericore_workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
 
 /// Accesses of a program, as a list.
 #[derive(Debug)]
@@ -24,15 +25,14 @@ const fn access(kind: ProgramKind, thread: u32, line: u64) -> ProgramAccess {
 }
 
 /// Runs a program to its end; every count of the signals is the ledger's.
-fn ran(parameters: &Parameters, accesses: &[ProgramAccess], settings: &str) -> Model {
+fn ran(parameters: &Parameters, accesses: &[ProgramAccess], settings: &str) -> EmeraldRapids {
     let family = pericore_catalog::family("emerald-rapids").unwrap();
     let settings = ProgramSettings::parse(settings).unwrap();
     let make = || {
         let mut wiring = Wiring::new(family, parameters.sockets.into());
-        let opcode = |name: &str| family.named_value("idi-opcodes", name);
         let list = accesses.to_vec();
         let source = Box::new(List(list.into_iter()));
-        (Model::for_program(parameters.clone(), opcode, source, settings, &mut wiring).unwrap(), wiring)
+        (EmeraldRapids::for_program(parameters.clone(), source, settings, &mut wiring).unwrap(), wiring)
     };
     let ((mut model, wiring), (_, own)) = (make(), make());
     let clocks = *model.clocks();
@@ -45,19 +45,19 @@ fn ran(parameters: &Parameters, accesses: &[ProgramAccess], settings: &str) -> M
 }
 
 /// An event of the agents, over all of them.
-fn agents(model: &Model, subevent: &str) -> u64 {
+fn agents(model: &EmeraldRapids, subevent: &str) -> u64 {
     let at = model.snapshot();
     (0..64).map(|cha| at.count(0, cha, Question::new("cha", "TOR_INSERTS").subevent(subevent)).unwrap()).sum()
 }
 
 /// Lines read from and written to memory by channel.
-fn memory(model: &Model) -> Vec<[u64; 2]> {
+fn memory(model: &EmeraldRapids) -> Vec<[u64; 2]> {
     let at = model.snapshot();
     let count = |channel, subevent| at.count(0, channel, Question::new("imc", "CAS_COUNT").subevent(subevent)).unwrap();
     (0..8).map(|channel| [count(channel, "RD"), count(channel, "WR")]).collect()
 }
 
-fn total(model: &Model) -> [u64; 2] {
+fn total(model: &EmeraldRapids) -> [u64; 2] {
     memory(model).iter().fold([0, 0], |[reads, writes], [r, w]| [reads + r, writes + w])
 }
 

@@ -2,8 +2,8 @@
 
 use crate::ledger::Question;
 use crate::machine::{Machine, MachineSpec};
-use crate::workload::Workload;
 use pericore_registers::{Address, RegisterSpace, Width};
+use pericore_workload::Workload;
 
 /// `TOR_INSERTS.ALL`: event 0x35, umask 0xFF, extension 0x00C001FF.
 const ALL_ENTRIES: u64 = 0x00C0_01FF_0000_FF35;

@@ -1,17 +1,18 @@
 //! Requests that are turned away for want of a credit, by hand.
 
 use super::truth::Digest;
-use super::{MICROSECOND, model};
+use super::{MICROSECOND, model, with};
+use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use crate::ledger::emerald_rapids::{Kind, Reason};
-use crate::uncore::emerald_rapids::{Model, address};
+use crate::uncore::emerald_rapids::address;
+use pericore_facts::emerald_rapids::{Kind, Reason};
 
 /// A line of the other socket's memory, and its agent.
 const LINE: u32 = 1 << address::REGION_BITS | 0x1234;
 const AGENT: u8 = address::agent(LINE);
 
 #[track_caller]
-fn check(model: &Model, figures: &[(&str, u64)]) {
+fn check(model: &EmeraldRapids, figures: &[(&str, u64)]) {
     let at = model.snapshot();
     for &(name, expected) in figures {
         let (event, subevent) = name.split_once('.').unwrap();
@@ -25,7 +26,7 @@ fn a_read_of_the_other_socket_waits_for_a_credit() {
     let mut digest = Digest::default();
     // Eight requests of others hold the agent's credits.
     (0..8).for_each(|_| model.spend(0, AGENT, Reason::Request));
-    model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, &mut digest);
+    with(&mut model, &mut digest, |model, readers| model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers));
     model.run_until(2 * MICROSECOND, &mut digest);
     check(
         &model,
@@ -39,7 +40,7 @@ fn a_read_of_the_other_socket_waits_for_a_credit() {
         ],
     );
     // One is back: it tries again, and goes on.
-    model.give_credit(0, AGENT, Reason::Request, &mut digest);
+    with(&mut model, &mut digest, |model, readers| model.give_credit(0, AGENT, Reason::Request, readers));
     model.run_until(4 * MICROSECOND, &mut digest);
     check(
         &model,
@@ -58,9 +59,9 @@ fn one_that_finds_the_credit_gone_again_is_turned_away_once_more() {
     let (mut model, _) = model("two idle");
     let mut digest = Digest::default();
     (0..8).for_each(|_| model.spend(0, AGENT, Reason::Request));
-    model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, &mut digest);
+    with(&mut model, &mut digest, |model, readers| model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers));
     model.run_until(MICROSECOND, &mut digest);
-    model.give_credit(0, AGENT, Reason::Request, &mut digest);
+    with(&mut model, &mut digest, |model, readers| model.give_credit(0, AGENT, Reason::Request, readers));
     // Somebody else is faster.
     model.spend(0, AGENT, Reason::Request);
     model.run_until(2 * MICROSECOND, &mut digest);
@@ -80,10 +81,10 @@ fn a_line_that_leaves_the_caches_waits_for_a_writeback_credit() {
     let (mut model, _) = model("two idle");
     let mut digest = Digest::default();
     (0..16).for_each(|_| model.spend(0, AGENT, Reason::Writeback));
-    model.send_out(0, AGENT, LINE, &mut digest);
+    with(&mut model, &mut digest, |model, readers| model.send_out(0, AGENT, LINE, readers));
     model.run_until(MICROSECOND, &mut digest);
     check(&model, &[("RxC_ISMQ0_REJECT.BL_WB_VN0", 1), ("RxC_ISMQ1_REJECT.ANY0", 1), ("TOR_INSERTS.EVICT", 0)]);
-    model.give_credit(0, AGENT, Reason::Writeback, &mut digest);
+    with(&mut model, &mut digest, |model, readers| model.give_credit(0, AGENT, Reason::Writeback, readers));
     model.run_until(3 * MICROSECOND, &mut digest);
     check(&model, &[("RxC_ISMQ0_RETRY.BL_WB_VN0", 1), ("RxC_ISMQ1_RETRY.ANY0", 1), ("TOR_INSERTS.EVICT", 1)]);
 }

@@ -2,11 +2,12 @@
 //! requests in two.
 
 use pericore_hardware::signal::{Tick, Wiring};
+use pericore_parts::work::Worker;
 
 use super::evaluate::{Case, Counters, Faulty};
 use super::{MICROSECOND, WORKLOADS, model, run};
 use crate::ledger::Question;
-use crate::ledger::emerald_rapids::Snapshot;
+use pericore_truth::emerald_rapids::Snapshot;
 
 /// All events and subevents that the ledger has a truth for.
 pub fn cases(wiring: &Wiring, at: &Snapshot) -> Vec<Case> {

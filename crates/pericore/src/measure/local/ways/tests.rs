@@ -9,7 +9,7 @@ use pericore_observe::linux::{Processor, Root};
 
 use super::*;
 use crate::failure::USAGE;
-use crate::measure::local::chosen;
+use crate::measure::local::{chosen, wanted};
 use crate::measure::{Course, MeasureArgs, Task};
 
 /// CPUID models.
@@ -50,8 +50,9 @@ fn choose_on(model: u16, pmus: &[&str], line: &[&str], period: Option<u64>) -> R
     let host = host(model, folder.path(), pmus);
     let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
     let course = Course { interval: None, intervals: None, period, repeat: 1, truth: false };
-    let selection = args.wanted.selection(host.family().unwrap()).unwrap();
-    chosen(Task { args: &args, course: &course }, &host, &selection)
+    let task = Task { args: &args, course: &course };
+    let selection = wanted(task, &host).unwrap();
+    chosen(task, &host, &selection)
 }
 
 /// The units that the kernel counts, and those of registers.
@@ -145,4 +146,23 @@ fn a_family_without_registers_is_counted_through_the_kernel_or_not_at_all() {
     assert!(failure.contains("thresh=0x3") && !failure.contains("--through registers"), "{failure}");
     let both = choose(&["uncore_ha"], &["-e", "ha/event=0x0,thresh=3/", "--through", "kernel"], None).unwrap_err();
     assert!(both.to_string().contains("or count it with --through registers"), "{both}");
+}
+
+/// The E5-2600's registers are known, and no register of its cores is.
+#[test]
+fn events_of_the_cores_go_through_the_kernel_beside_registers() {
+    if !may_count() {
+        return;
+    }
+    let events = ["-e", "ha/event=0x0,thresh=3/,cpu/event=0x0/"];
+    let ways = choose(&["uncore_ha", "cpu"], &events, None).unwrap();
+    assert_eq!(units(&ways), (vec!["cpu"], vec!["ha"]), "{:?}", ways.reasons);
+    for line in [&["--through", "registers"][..], &["--no-freeze"]] {
+        let failure = choose(&["uncore_ha", "cpu"], &[&events[..], line].concat(), None).unwrap_err();
+        assert_eq!(failure.status(), USAGE);
+        assert!(failure.to_string().contains("cpu is counted through the kernel alone"), "{failure}");
+    }
+    // The PMU of the cores is there, and has no format files.
+    let failure = choose(&["uncore_ha"], &events, None).unwrap_err().to_string();
+    assert!(failure.contains("event_source/devices/cpu/format"), "{failure}");
 }

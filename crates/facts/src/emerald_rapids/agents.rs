@@ -1,0 +1,98 @@
+//! What happens at caching and home agents, and where mesh and memory meet, beside look-ups and tables of requests.
+
+use super::{Kind, Queue};
+
+/// Why cores are snooped (Table 2-84).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SnoopCause {
+    /// A core of this socket asks for the line.
+    Core,
+    /// The snoop filter needs its place.
+    Evict,
+    /// The line must leave the caches: for a device, a streaming store, a flush, or the other socket.
+    External,
+}
+
+impl SnoopCause {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// An entry of the snoop filter that gives way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FilterVictim {
+    /// Its owner had modified the line.
+    Modified,
+    /// It had an owner.
+    Exclusive,
+    /// Several cores may have had the line.
+    Shared,
+}
+
+impl FilterVictim {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// What the other socket answers to a snoop (Table 2-129).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SnoopReply {
+    /// It does not have the line.
+    Nothing,
+    /// It sends the line, and keeps no copy.
+    Forwards,
+    /// It sends the line, and shares it.
+    Shares,
+    /// It sends the line, shares it, and writes it back.
+    SharesAndWrites,
+}
+
+impl SnoopReply {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+}
+
+/// What happens at an agent.
+#[derive(Debug, Clone, Copy)]
+pub enum AgentFact {
+    /// A request of a stack or of the other socket comes to the ingress queue.
+    Queued(Queue),
+    /// A request of the other socket leaves the queue.
+    Dequeued(Queue),
+    /// One core is snooped, or (the last) all that may have the line.
+    SnoopsCores(SnoopCause, bool),
+    /// The core that was snooped did not have its line any more.
+    OwnerHadNothing,
+    /// An entry of the snoop filter gives way.
+    DropsEntry(FilterVictim),
+    /// A core learns that its request of a kind will be done.
+    Grants(Kind),
+    /// A modified line that a core gives up, or that gives way, goes to the slice, or (true) to memory.
+    PushesBack(bool),
+    /// The other socket has answered a snoop.
+    Answered(SnoopReply),
+    /// Data from memory comes to the agent, since it is the agent that wants it.
+    TakesData,
+}
+
+/// What happens where mesh and memory meet.
+#[derive(Debug, Clone, Copy)]
+pub enum MemoryUnitFact {
+    /// A read begins (true) or ends to wait for a credit of the memory controller.
+    ReadWaits(bool),
+    /// Writes to a half's channel begin or end to wait.
+    WritesWait(u8, bool),
+    /// Data goes onto the mesh: at once, or after it has waited; the last says whether it goes to its agent, which
+    /// wants it.
+    Sends {
+        /// It has waited.
+        waited: bool,
+        /// It goes to its agent.
+        to_agent: bool,
+    },
+    /// Data for the other socket goes to the link; or, for want of a credit (false), to its agent.
+    SendsAway(bool),
+}

@@ -1,0 +1,153 @@
+//! A machine of the E5-2600: its model, and the readers of what happens in it.
+
+#[cfg(test)]
+mod tests;
+
+use pericore_engine::{Clocks, Tick};
+use pericore_facts::CommandRecord;
+use pericore_hardware::signal::{SignalSink, Wiring, WiringError};
+use pericore_models::e5_2600::{Model, Parameters};
+use pericore_parts::work::{Work, Worker};
+use pericore_truth::e5_2600::{Ledger, Opcodes, Shape, Snapshot};
+use pericore_truth::{Question, Shaped};
+use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
+
+use crate::signals::e5_2600::E5Signals;
+use crate::uncore::ModelError;
+
+/// A model, its signals and its truth.
+#[derive(Debug)]
+pub struct E5 {
+    model: Model,
+    signals: E5Signals,
+    truth: Ledger,
+}
+
+impl E5 {
+    /// A machine at tick 0 with empty caches, about to run a scenario that was parsed against [`Parameters::limits`].
+    ///
+    /// # Errors
+    /// [`ModelError`] if a parameter is out of range or the catalogue lacks a name.
+    pub fn for_scenario(parameters: Parameters, scenario: Scenario, wiring: &mut Wiring) -> Result<Self, ModelError> {
+        Self::of(Model::for_scenario(parameters, scenario)?, wiring)
+    }
+
+    /// A machine at tick 0 with empty caches, about to run a program.
+    ///
+    /// # Errors
+    /// As [`E5::for_scenario`].
+    pub fn for_program(
+        parameters: Parameters,
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        wiring: &mut Wiring,
+    ) -> Result<Self, ModelError> {
+        Self::of(Model::for_program(parameters, source, settings)?, wiring)
+    }
+
+    fn of(model: Model, wiring: &mut Wiring) -> Result<Self, ModelError> {
+        let signals = E5Signals::bind(wiring, model.parameters())?;
+        let truth = Ledger::new(*model.clocks(), opcodes(wiring)?, shape(model.parameters()));
+        Ok(Self { model, signals, truth })
+    }
+
+    /// Runs everything that happens before `until`; afterwards it is `until`.
+    pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
+        let Self { model, signals, truth } = self;
+        if !model.agenda().has_started() {
+            signals.start(sink);
+        }
+        signals.listen(model.now(), |occupancy| model.under_way(occupancy), sink);
+        model.announce_arrivals(|slice| signals.observes_ingress(slice));
+        model.run_until(until, &mut (signals.reader(sink), truth));
+    }
+
+    /// Emits what stands in the queues of a PMON instance, whose counters may begin to listen.
+    pub fn emit_occupancies<S: SignalSink>(&self, instance: u16, sink: &mut S) {
+        if self.model.agenda().has_started() {
+            self.signals.emit_occupancies(
+                instance,
+                self.model.now(),
+                |occupancy| self.model.under_way(occupancy),
+                sink,
+            );
+        }
+    }
+
+    /// The clocks.
+    pub const fn clocks(&self) -> &Clocks {
+        self.model.clocks()
+    }
+
+    /// Keeps every DRAM command from now on, for checkers.
+    pub fn keep_commands(&mut self) {
+        self.truth.keep_commands();
+    }
+
+    /// The DRAM commands kept since [`E5::keep_commands`], with their channel.
+    pub fn commands(&self) -> &[(u16, CommandRecord)] {
+        self.truth.commands()
+    }
+
+    /// Keeps every request's stays from now on, for [`E5::shaped`].
+    pub fn keep_stays(&mut self) {
+        self.truth.keep_stays();
+    }
+
+    /// What an occupancy event of an instance gives behind a threshold, since [`E5::keep_stays`].
+    pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
+        self.truth.shaped(socket, instance, question, threshold)
+    }
+
+    /// The truth as of now, with the part so far of what is under way.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut at = self.truth.so_far();
+        self.model.under_way(&mut at);
+        at.at(self.model.now())
+    }
+}
+
+/// Sizes that the truth depends on.
+fn shape(parameters: &Parameters) -> Shape {
+    let sockets = usize::from(parameters.sockets);
+    Shape {
+        sockets,
+        slices: sockets * usize::from(parameters.cores),
+        channels: sockets * usize::from(parameters.channels),
+        pending: [parameters.dram.reads.into(), parameters.dram.writes.into()],
+        links: if sockets > 1 { 2 * sockets } else { 0 },
+        flight: parameters.link_flight,
+        shared: parameters.link_credits.into(),
+    }
+}
+
+/// Numbers that requests and packets carry, from the catalogue's value sets.
+fn opcodes(wiring: &Wiring) -> Result<Opcodes, WiringError> {
+    let family = wiring.family();
+    Opcodes::by_name(|set, name| family.named_value(set, name)).map_err(|(set, name)| {
+        let unit = if set == "idi-opcodes" { "cbo" } else { "qpi" };
+        WiringError::NoSignal { unit, name: format!("{name} in {set}") }
+    })
+}
+
+impl Worker for E5 {
+    fn agenda(&self) -> &Work {
+        self.model.agenda()
+    }
+
+    fn agenda_mut(&mut self) -> &mut Work {
+        self.model.agenda_mut()
+    }
+
+    fn now(&self) -> Tick {
+        self.model.now()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.model.is_at_rest()
+    }
+
+    fn go_on(&mut self) {
+        self.model.go_on();
+    }
+}

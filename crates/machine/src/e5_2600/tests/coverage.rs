@@ -1,0 +1,178 @@
+//! Which events count in the shipped scenarios, and why the others do not: a share that must hold, and a table that
+//! must be current.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use pericore_catalog::{Measure, Unit};
+use pericore_hardware::pmon::{Selection, compile};
+use pericore_hardware::signal::{SignalSink, Wire, Wiring};
+
+use super::Tick;
+use crate::e5_2600::E5;
+use crate::machine::{MachineSpec, Parameters};
+use crate::uncore::tests::reasons::Reasons;
+use pericore_parts::work::Worker;
+use pericore_workload::Scenario;
+
+/// The shipped scenarios, and the machines that they are for.
+const SHIPPED: [(&str, &str, &str); 8] = [
+    ("cores", "e5-2600", include_str!("../../../scenarios/cores.scenario")),
+    ("devices", "e5-2600", include_str!("../../../scenarios/devices.scenario")),
+    ("heat", "e5-2600", include_str!("../../../scenarios/heat.scenario")),
+    ("night", "e5-2600", include_str!("../../../scenarios/night.scenario")),
+    ("memory", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/memory.scenario")),
+    ("sockets", "e5-2600:sockets=2", include_str!("../../../scenarios/sockets.scenario")),
+    ("ring-of-four", "e5-2600:sockets=4", include_str!("../../../scenarios/ring-of-four.scenario")),
+    ("directory", "e5-2600:sockets=4,directory=1", include_str!("../../../scenarios/directory.scenario")),
+];
+/// Why the others do not.
+const ABSENT: &str = include_str!("../../../scenarios/not-modelled.txt");
+/// The table.
+const TABLE: &str = include_str!("../../../../../docs/e5-2600-model.md");
+/// Set to write the table anew.
+const WRITE: &str = "PERICORE_WRITE_TABLES";
+
+/// Counts what is emitted, by unit, signal and tag.
+struct Tally {
+    wiring: Wiring,
+    seen: HashMap<(usize, u16, u64), u64>,
+}
+
+impl Tally {
+    fn add(&mut self, wire: Wire, tag: u64, count: u64) {
+        let (_, unit, _) = self.wiring.locate(wire.instance);
+        *self.seen.entry((unit, wire.signal, tag)).or_insert(0) += count;
+    }
+}
+
+impl SignalSink for Tally {
+    fn pulse(&mut self, wire: Wire, tag: u64, _: Tick, count: u32) {
+        self.add(wire, tag, count.into());
+    }
+
+    fn enter(&mut self, wire: Wire, tag: u64, _: Tick) {
+        self.add(wire, tag, 1);
+    }
+
+    fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
+}
+
+fn run(machine: &str, text: &str) -> Tally {
+    let Ok(Parameters::E5(parameters)) = MachineSpec::parse(machine).unwrap().parameters() else {
+        panic!("{machine} is another model")
+    };
+    let family = pericore_catalog::family("e5-2600").unwrap();
+    let sockets = parameters.sockets;
+    let scenario = Scenario::parse(text, &parameters.limits()).unwrap();
+    let mut wiring = Wiring::new(family, sockets.into());
+    let mut model = E5::for_scenario(*parameters, scenario, &mut wiring).unwrap();
+    let mut tally = Tally { wiring, seen: HashMap::new() };
+    loop {
+        model.run_until(model.now() + 1_000_000, &mut tally);
+        if model.finished() {
+            return tally;
+        }
+        assert!(model.now() < 1_000_000_000, "the scenario does not end");
+    }
+}
+
+/// True if a counter with this control value counts anything of what was emitted, with some value of its filters.
+fn counts(unit: &'static Unit, index: usize, config: u64, tally: &Tally) -> bool {
+    let opcodes = [0x180, 0x182, 0x18C, 0x18D, 0x194, 0x19C, 0x19E, 0x1C4, 0x1C5];
+    opcodes.into_iter().any(|opcode| {
+        let filter = |name: &str| match name {
+            "opc" => Some(opcode),
+            "state" => Some(0x1F),
+            "nid" => Some(0xFF),
+            _ => Some(0),
+        };
+        match compile(unit, 0, config, true, filter) {
+            Selection::Nothing => false,
+            Selection::Clock | Selection::Counter0 => true,
+            Selection::Signal { signal, measure, predicate, .. } => {
+                debug_assert!(measure != Measure::Clock);
+                tally.seen.keys().any(|&(u, s, tag)| (u, s) == (index, signal) && predicate.matches(tag))
+            }
+        }
+    })
+}
+
+/// Rows of the table: unit, event with subevent, whether the guide has it, and the scenarios in which it counts.
+fn rows() -> Vec<(&'static str, String, bool, Vec<&'static str>)> {
+    let tallies: Vec<_> = SHIPPED.iter().map(|(name, machine, text)| (*name, run(machine, text))).collect();
+    let mut rows = Vec::new();
+    for (index, unit) in pericore_catalog::family("e5-2600").unwrap().units.iter().enumerate() {
+        for event in unit.events {
+            let counting = |config: u64| {
+                let names = tallies.iter().filter(|(_, tally)| counts(unit, index, config, tally));
+                names.map(|(name, _)| *name).collect::<Vec<_>>()
+            };
+            if event.subevents.is_empty() {
+                rows.push((unit.name, event.name.to_owned(), !event.later, counting(event.config)));
+            }
+            for subevent in event.subevents {
+                let name = format!("{}.{}", event.name, subevent.name);
+                rows.push((unit.name, name, !event.later && !subevent.later, counting(subevent.config)));
+            }
+        }
+    }
+    rows
+}
+
+#[test]
+fn the_share_holds_and_the_table_is_current() {
+    let rows = rows();
+    let mut table = String::from(
+        "# What the E5-2600 model counts\n\n\
+         Made by the test `the_share_holds_and_the_table_is_current` of `pericore-machine`; run it with\n\
+         `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it \
+         counts something in a\n\
+         shipped scenario (`crates/machine/scenarios`). The others have a reason.\n\n\
+         | scenario | `--machine` |\n|---|---|\n",
+    );
+    for (name, machine, _) in SHIPPED {
+        writeln!(table, "| {name} | `{machine}` |").unwrap();
+    }
+    table.push('\n');
+    let share = |rows: &[&(&str, String, bool, Vec<&str>)]| {
+        let counting = rows.iter().filter(|row| !row.3.is_empty()).count();
+        (counting, rows.len(), 100.0 * counting as f64 / rows.len() as f64)
+    };
+    let all: Vec<_> = rows.iter().collect();
+    let of_guide: Vec<_> = rows.iter().filter(|row| row.2).collect();
+    for (what, rows) in [("of all events", &all), ("of the 2012 guide's events", &of_guide)] {
+        let (counting, total, per_cent) = share(rows);
+        writeln!(table, "- {counting} {what}' {total} selections count: {per_cent:.1} %.").unwrap();
+    }
+    let (reasons, mut without_reason) = (Reasons::parse(ABSENT), Vec::new());
+    let mut unit_before = "";
+    for (unit, event, guide, scenarios) in &rows {
+        if *unit != unit_before {
+            writeln!(table, "\n## {unit}\n\n| event | counts in, or why not |\n|---|---|").unwrap();
+            unit_before = unit;
+        }
+        let later = if *guide { "" } else { " (not in the guide)" };
+        let text = if scenarios.is_empty() {
+            let reason = reasons.find(unit, event).unwrap_or_else(|| {
+                without_reason.push(format!("{unit}/{event}"));
+                "?"
+            });
+            format!("not modelled: {reason}")
+        } else {
+            scenarios.join(", ")
+        };
+        writeln!(table, "| {event}{later} | {text} |").unwrap();
+    }
+    if std::env::var_os(WRITE).is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/e5-2600-model.md"), &table).unwrap();
+    }
+    assert!(without_reason.is_empty(), "scenarios/not-modelled.txt has no reason for {without_reason:#?}");
+    assert!(reasons.unused().is_empty(), "scenarios/not-modelled.txt excuses what counts: {:#?}", reasons.unused());
+    assert!(table == TABLE || std::env::var_os(WRITE).is_some(), "docs/e5-2600-model.md is not current: {WRITE}=1");
+    let (counting, total, per_cent) = share(&of_guide);
+    assert!(per_cent >= LEAST, "{counting} of {total} selections count, {per_cent:.1} %");
+}
+
+/// Per cent of the guide's selections that must count. Issue 7 asks for 85.
+const LEAST: f64 = 93.0;

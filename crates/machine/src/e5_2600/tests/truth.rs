@@ -1,0 +1,263 @@
+//! Every event that the ledger knows, counted naively from the signals, over windows that cut requests in two.
+
+use pericore_hardware::signal::{Tick, Wire, Wiring};
+
+use super::naive::{Meaning, count, meaning, peaks};
+use super::{ODD, WORKLOADS, model, period, run, sockets};
+use crate::uncore::tests::recorder::{Emission, Recorder};
+use pericore_truth::Question;
+use pericore_truth::e5_2600::{NAMES, Snapshot, Window};
+
+/// Instances of a unit in a socket.
+fn of_socket(unit: &str) -> u16 {
+    match unit {
+        "cbo" => 8,
+        "qpi" | "r3qpi" => 2,
+        "ha" | "pcu" | "ubox" | "r2pcie" => 1,
+        _ => 4,
+    }
+}
+
+/// Instances of a unit in a machine.
+pub fn instances(unit: &str, sockets: u8) -> u16 {
+    of_socket(unit) * u16::from(sockets)
+}
+
+/// Filter settings that tell everything apart that an event can tell apart.
+pub fn filters(unit: &str, event: &str, subevent: &str) -> Vec<Vec<(&'static str, u64)>> {
+    if event == "CTO_COUNT" {
+        return packets();
+    }
+    if let Some(band) = event.strip_prefix("FREQ_BAND") {
+        let name = ["band0", "band1", "band2", "band3"][usize::from(band.as_bytes()[0] - b'0')];
+        return [0, 12, 16, 27, 28, 31, 63].map(|ratio| vec![(name, ratio)]).to_vec();
+    }
+    let filtered = ["LLC_LOOKUP", "LLC_VICTIMS", "TOR_INSERTS", "TOR_OCCUPANCY", "RxR_INSERTS", "RxR_OCCUPANCY"];
+    if unit != "cbo" || !filtered.contains(&event) {
+        return vec![vec![]];
+    }
+    let mut all = Vec::new();
+    for tid in [None, Some(6), Some(15), Some(30)] {
+        let mut base = vec![("nid", 0b101)];
+        base.extend(tid.map(|tid| ("tid", tid)));
+        if subevent.contains("OPCODE") {
+            for opc in [0x180, 0x182, 0x1C4, 0x1C5, 0x18C, 0x18D, 0x194, 0x19C, 0x19E] {
+                all.push([base.clone(), vec![("opc", opc)]].concat());
+            }
+        } else if event == "LLC_LOOKUP" {
+            for state in [0x1F, 0x01, 0x02, 0x04, 0x08, 0x10, 0x0C] {
+                all.push([base.clone(), vec![("state", state)]].concat());
+            }
+            all.push(base);
+        } else {
+            all.push(base);
+        }
+    }
+    if event == "LLC_VICTIMS" {
+        // Victims in state F count by their node only: the other of two nodes.
+        all.push(vec![("nid", 0b10)]);
+    }
+    // A node that nothing belongs to.
+    all.push(vec![("nid", 2), ("opc", 0x182), ("tid", 0)]);
+    all
+}
+
+/// Packet filters: everything, and by single fields of the header. Numbers by hand from Tables 2-88 to 2-92, 2-142 and
+/// 2-143.
+fn packets() -> Vec<Vec<(&'static str, u64)>> {
+    let class = |class: u64| vec![("match_mc", class), ("mask_mc", 0xF)];
+    let mut all = vec![vec![]];
+    // Home requests and answers, responses without data, snoops.
+    all.extend([0x0, 0x1, 0x2, 0x3, 0xE].map(class));
+    for (opcode, mask) in [(0x0, 0xC), (0x0, 0xF), (0x2, 0xF), (0x4, 0xF), (0x5, 0xF), (0x0, 0x8), (0x8, 0x8)] {
+        all.push([class(0xE), vec![("match_opc", opcode), ("mask_opc", mask)]].concat());
+    }
+    // States E, F and M.
+    all.extend([0x4, 0x1, 0x8].map(|state| [class(0xE), vec![("match_rds", state), ("mask_rds", 0xF)]].concat()));
+    all.extend([0, 1, 2, 3].map(|node| vec![("match_dnid", node), ("mask_dnid", 0x1F)]));
+    all.extend([0, 1, 3].map(|node| vec![("match_rnid30", node), ("mask_rnid30", 0xF)]));
+    all.extend([0, 2].map(|network| vec![("match_vnw", network), ("mask_vnw", 0x3)]));
+    all
+}
+
+/// An event with its filters, ready to be counted.
+pub struct Case {
+    pub unit: &'static str,
+    /// Ticks of a cycle of its clock.
+    pub period: Tick,
+    pub event: &'static str,
+    pub subevent: Option<&'static str>,
+    pub filters: Vec<(&'static str, u64)>,
+    pub meaning: Meaning,
+    pub wires: Vec<Wire>,
+}
+
+/// All events of the ledger but the clocks.
+pub fn cases(wiring: &mut Wiring, sockets: u8) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &(unit, event, subevents) in NAMES {
+        // A machine of one socket has no links.
+        if sockets == 1 && unit.ends_with("qpi") && !event.starts_with("RING_") {
+            continue;
+        }
+        let named: Vec<Option<&str>> =
+            if subevents.is_empty() { vec![None] } else { subevents.iter().copied().map(Some).collect() };
+        for subevent in named {
+            for filters in filters(unit, event, subevent.unwrap_or("")) {
+                let Some(meaning) = meaning(wiring, unit, event, subevent.unwrap_or(""), &filters) else { continue };
+                let wire = |i| wiring.signal(i / of_socket(unit), unit, i % of_socket(unit), &meaning.signal).unwrap();
+                let wires = (0..instances(unit, sockets)).map(wire).collect();
+                cases.push(Case { unit, period: period(unit, sockets), event, subevent, filters, meaning, wires });
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// The first snapshot at which the naive count of an instance differs from the truth: its index, the count, the
+    /// truth.
+    pub fn differs(&self, emissions: &[Emission], instance: u16, snapshots: &[Snapshot]) -> Option<(usize, u64, u64)> {
+        let cuts: Vec<Tick> = snapshots.iter().map(Snapshot::now).collect();
+        let counts = count(emissions, self.wires[usize::from(instance)], self.period, &self.meaning, &cuts);
+        (1..snapshots.len()).find_map(|index| {
+            let window = Window::between(&snapshots[index - 1], &snapshots[index]);
+            let truth = window
+                .truth(instance, Question::new(self.unit, self.event).subevent(self.subevent).filtered(&self.filters))
+                .unwrap();
+            let counted = counts[index].wrapping_sub(counts[index - 1]);
+            (counted != truth).then_some((index, counted, truth))
+        })
+    }
+}
+
+#[test]
+fn naive_counts_of_the_signals_equal_the_ledger() {
+    for workload in WORKLOADS {
+        let sockets = sockets(workload);
+        let (mut model, mut wiring) = model(workload);
+        let mut recorder = Recorder::default();
+        let mut snapshots = vec![model.snapshot()];
+        // Windows that start and end within requests, on no clock's edge.
+        for tick in [150_001, 400_000, ODD] {
+            model.run_until(tick, &mut recorder);
+            snapshots.push(model.snapshot());
+        }
+        run(&mut model, &mut recorder);
+        snapshots.push(model.snapshot());
+        let mut by_wire = std::collections::HashMap::<Wire, Vec<Emission>>::new();
+        for emission in &recorder.emissions {
+            by_wire.entry(emission.wire).or_default().push(*emission);
+        }
+        for case in cases(&mut wiring, sockets) {
+            for instance in 0..instances(case.unit, sockets) {
+                let emissions = by_wire.get(&case.wires[usize::from(instance)]).map_or(&[][..], Vec::as_slice);
+                let differs = case.differs(emissions, instance, &snapshots);
+                let (unit, event, subevent, filters) = (case.unit, case.event, case.subevent, &case.filters);
+                assert_eq!(differs, None, "{workload}: {unit}{instance}/{event}.{subevent:?},{filters:?}");
+            }
+        }
+        increments(&mut wiring, &recorder.emissions, workload);
+    }
+}
+
+/// No more in a cycle than the guide's tables say, nothing below zero, nothing left behind.
+fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
+    let sockets = sockets(workload);
+    for (unit, signal, arrivals, level) in [
+        ("cbo", "llc_lookup", 1, 0),
+        ("cbo", "llc_victim", 1, 0),
+        ("cbo", "tor", 1, 20),
+        ("cbo", "ingress", 2, 60),
+        ("cbo", "TxR_INSERTS", 1, 0),
+        ("ha", "REQUESTS", 1, 0),
+        ("ha", "tracker", 1, 128),
+        ("ha", "IMC_WRITES", 1, 0),
+        ("ha", "TAD_REQUESTS_G0", 2, 0),
+        ("ha", "TxR_AK_NDR", 1, 0),
+        ("ha", "TxR_AD", 1, 0),
+        ("ha", "TxR_BL", 1, 0),
+        ("ha", "DIRECT2CORE_COUNT", 1, 0),
+        ("cbo", "MISC", 1, 0),
+        ("ha", "BYPASS_IMC", 2, 0),
+        ("ha", "CONFLICT_CYCLES", 2, 2),
+        ("ha", "IGR_NO_CREDIT_CYCLES", 4, 4),
+        ("ha", "RPQ_CYCLES_NO_REG_CREDITS", 4, 4),
+        ("ha", "WPQ_CYCLES_NO_REG_CREDITS", 4, 4),
+        ("qpi", "TxL_FLITS_G0", 2, 2),
+        ("qpi", "RxL_FLITS_G0", 2, 2),
+        ("qpi", "TxL_FLITS_G1", 2, 0),
+        ("qpi", "RxL_FLITS_G1", 2, 0),
+        ("qpi", "TxL_FLITS_G2", 2, 0),
+        ("qpi", "RxL_FLITS_G2", 2, 0),
+        ("qpi", "txq", 1, 4),
+        ("qpi", "rxq", 1, 128),
+        ("qpi", "TxL_BYPASSED", 1, 0),
+        ("qpi", "RxL_BYPASSED", 1, 0),
+        ("qpi", "packets", 2, 0),
+        ("qpi", "DIRECT2CORE", 1, 0),
+        ("qpi", "RxL_CREDITS_CONSUMED_VNA", 1, 0),
+        ("r3qpi", "ingress", 2, 32),
+        ("r3qpi", "RxR_BYPASSED", 1, 0),
+        ("r3qpi", "VNA_CREDITS_ACQUIRED", 4, 0),
+        ("r3qpi", "VN0_CREDITS_USED", 1, 0),
+        ("imc", "ACT_COUNT", 1, 0),
+        ("imc", "PRE_COUNT", 1, 0),
+        ("imc", "CAS_COUNT", 1, 0),
+        ("imc", "DRAM_REFRESH", 1, 0),
+        ("imc", "DRAM_PRE_ALL", 1, 0),
+        ("imc", "rpq", 1, 22),
+        ("imc", "wpq", 1, 32),
+        ("imc", "WPQ_READ_HIT", 1, 0),
+        ("imc", "WPQ_WRITE_HIT", 1, 0),
+        ("imc", "RPQ_CYCLES_FULL", 1, 1),
+        ("imc", "WPQ_CYCLES_FULL", 1, 1),
+    ] {
+        for instance in 0..instances(unit, sockets) {
+            let number = instance % of_socket(unit);
+            let wire = wiring.signal(instance / of_socket(unit), unit, number, signal).unwrap();
+            let (most, highest, last) = peaks(emissions, wire, period(unit, sockets));
+            assert!(most <= arrivals, "{workload}: {unit}{instance}/{signal}: {most} in a cycle");
+            // Snoops come beside the twenty requests that the queue holds.
+            let level = if sockets > 1 && (unit, signal) == ("cbo", "ingress") { 20 + 128 } else { level };
+            assert!(highest <= level, "{workload}: {unit}{instance}/{signal}: level {highest}");
+            // What is there when nothing happens: idle slots of a link, no conflict in a home agent.
+            let rest = match signal {
+                "TxL_FLITS_G0" | "RxL_FLITS_G0" if sockets > 1 => 2,
+                "CONFLICT_CYCLES" => 1,
+                _ => 0,
+            };
+            assert_eq!(last, rest, "{workload}: {unit}{instance}/{signal} keeps entries");
+        }
+    }
+}
+
+#[test]
+fn clocks_tick_with_time() {
+    let (mut model, _) = model("chase:requests=10");
+    let before = model.snapshot();
+    model.run_until(ODD, &mut Recorder::default());
+    let after = model.snapshot();
+    let window = Window::between(&before, &after);
+    let ticks = |unit| window.truth(0, Question::new(unit, "CLOCKTICKS")).unwrap();
+    assert_eq!((ticks("cbo"), ticks("ha"), ticks("imc")), (ODD / 8, ODD / 8, ODD / 27));
+    let (mut model, _) = super::model("2 chase:requests=10");
+    let before = model.snapshot();
+    model.run_until(ODD, &mut Recorder::default());
+    let after = model.snapshot();
+    let window = Window::between(&before, &after);
+    let ticks = |unit| window.truth(1, Question::new(unit, "CLOCKTICKS")).unwrap();
+    assert_eq!((ticks("cbo"), ticks("qpi"), ticks("r3qpi"), ticks("imc")), (ODD / 40, ODD / 108, ODD / 40, ODD / 135));
+}
+
+#[test]
+fn the_ledger_knows_at_least_45_events() {
+    let named = NAMES.iter().map(|(_, _, subevents)| subevents.len().max(1)).sum::<usize>();
+    assert!(named >= 45, "{named}");
+    let (model, _) = model("chase:requests=10");
+    let at = model.snapshot();
+    let window = Window::between(&at, &at);
+    assert_eq!(window.truth(8, Question::new("cbo", "LLC_LOOKUP").subevent("DATA_READ")), None);
+    assert_eq!(window.truth(0, Question::new("cbo", "LLC_LOOKUP").subevent("NO_SUCH")), None);
+    assert_eq!(window.truth(0, Question::new("cbo", "NO_SUCH")), None);
+}

@@ -1,0 +1,175 @@
+//! Small runs whose every count is worked out by hand from the parameters. Times are uncore cycles of 33 ticks; a DRAM
+//! cycle is four of them.
+
+use pericore_hardware::signal::Wiring;
+
+use super::super::Nehalem;
+use super::laws::{Nothing, count};
+use super::{model, run};
+use pericore_models::nehalem::Parameters;
+use pericore_parts::work::Worker;
+use pericore_truth::nehalem::Snapshot;
+use pericore_workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
+
+fn expect(at: &Snapshot, socket: usize, expected: &[(&str, u64)]) {
+    for (name, value) in expected {
+        assert_eq!(count(at, socket, name), *value, "socket {socket}, {name}");
+    }
+}
+
+/// The sum over the three channels.
+fn channels(at: &Snapshot, socket: usize, event: &str) -> u64 {
+    (0..3).map(|channel| count(at, socket, &format!("{event}.CH{channel}"))).sum()
+}
+
+#[test]
+fn one_read_of_local_memory() {
+    let (mut model, _) = model("chase:requests=1");
+    run(&mut model, &mut Nothing);
+    let at = &model.snapshot();
+    // In the tracker at 10 (ten core cycles of 30 ticks), looked up at 14, answered at 22, at home at 28. The home
+    // logic is empty: past it in 8, at the next DRAM edge 40 in the channel. Row open at once, column nine DRAM cycles
+    // later at 76, data after 9 + 4 of them at 128, at home at 140. Two cycles for each port: with the core at 144.
+    expect(
+        at,
+        0,
+        &[
+            ("GQ_ALLOC.READ_TRACKER", 1),
+            ("GQ_ALLOC.RT_TO_LLC_RESP", 1),
+            ("GQ_ALLOC.RT_LLC_MISS", 1),
+            ("GQ_ALLOC.RT_TO_RTID_ACQUIRED", 1),
+            ("GQ_CYCLES_NOT_EMPTY.READ_TRACKER", 144 - 10),
+            ("GQ_CYCLES_FULL.READ_TRACKER", 0),
+            ("LLC_MISS.READ", 1),
+            ("LLC_LINES_IN.E_STATE", 1),
+            ("LLC_LINES_OUT.I_STATE", 1),
+            ("QHL_REQUESTS.LOCAL_READS", 1),
+            ("QHL_OCCUPANCY.LOCAL", 140 - 28),
+            ("QHL_CYCLES_NOT_EMPTY.LOCAL", 140 - 28),
+            ("QHL_TO_QMC_BYPASS", 1),
+            ("QMC_NORMAL_READS.ANY", 1),
+            ("GQ_DATA_FROM.QMC", 2),
+            ("GQ_DATA_TO.LLC", 2),
+            ("GQ_DATA_TO.CORES", 2),
+            ("GQ_DATA_FROM.LLC", 0),
+        ],
+    );
+    assert_eq!(channels(at, 0, "QMC_OCCUPANCY"), 76 - 40);
+    assert_eq!((channels(at, 0, "DRAM_OPEN"), channels(at, 0, "DRAM_READ_CAS")), (1, 1));
+}
+
+#[test]
+fn one_read_of_the_other_sockets_memory() {
+    let (mut model, _) = model("2 chase:requests=1,remote=100");
+    run(&mut model, &mut Nothing);
+    let at = &model.snapshot();
+    // Numbered at 22. The snoop's flit is sent after 55 ticks, the request's after 110: they arrive 48 cycles later at
+    // 72 and 74, the edges after. The snoop is looked up at 76 and answered at 84. The request is in the channel at 88,
+    // the DRAM edge after 74 + 12; column at 124, data at 176, at home at 188. Nine flits are 15 cycles: over the link
+    // at 251; two for each port: with the core at 255.
+    expect(
+        at,
+        0,
+        &[
+            ("GQ_CYCLES_NOT_EMPTY.READ_TRACKER", 255 - 10),
+            // Two flits, the last of which the edge at 26 sees gone.
+            ("QPI_TX_HEADER.BUSY_LINK_0", 26 - 22),
+            ("GQ_DATA_FROM.QPI", 2),
+            ("GQ_DATA_TO.CORES", 2),
+            ("QHL_REQUESTS.LOCAL_READS", 0),
+            ("LLC_LINES_IN.E_STATE", 1),
+        ],
+    );
+    expect(
+        at,
+        1,
+        &[
+            ("GQ_ALLOC.PEER_PROBE_TRACKER", 1),
+            ("GQ_CYCLES_NOT_EMPTY.PEER_PROBE_TRACKER", 84 - 72),
+            ("LLC_MISS.PROBE", 1),
+            ("SNP_RESP_TO_LOCAL_HOME.I_STATE", 1),
+            ("SNP_RESP_TO_REMOTE_HOME.I_STATE", 0),
+            ("QHL_REQUESTS.REMOTE_READS", 1),
+            ("QHL_OCCUPANCY.REMOTE", 188 - 74),
+            ("QHL_TO_QMC_BYPASS", 0),
+            ("QPI_TX_HEADER.BUSY_LINK_0", 15),
+            ("GQ_DATA_FROM.QMC", 0),
+        ],
+    );
+}
+
+#[test]
+fn one_line_written_around_the_caches() {
+    let (mut model, _) = model("ntstore:requests=1,threads=1");
+    run(&mut model, &mut Nothing);
+    let at = &model.snapshot();
+    expect(
+        at,
+        0,
+        &[
+            ("GQ_ALLOC.WRITE_TRACKER", 1),
+            ("LLC_MISS.WRITE", 1),
+            ("GQ_ALLOC.WT_TO_RTID_ACQUIRED", 1),
+            ("QHL_REQUESTS.LOCAL_WRITES", 1),
+            ("QHL_OCCUPANCY.LOCAL", 0),
+            ("QMC_WRITES.FULL_ANY", 1),
+            ("GQ_DATA_FROM.CORES_02", 2),
+            ("GQ_DATA_TO.QPI_QMC", 2),
+            ("LLC_LINES_IN.ANY", 0),
+        ],
+    );
+    assert_eq!(channels(at, 0, "DRAM_WRITE_CAS"), 1);
+}
+
+/// Accesses of a program, as a list.
+#[derive(Debug)]
+struct List(std::vec::IntoIter<ProgramAccess>);
+
+impl ProgramSource for List {
+    fn next_access(&mut self) -> Option<ProgramAccess> {
+        self.0.next()
+    }
+}
+
+#[test]
+fn a_program_reads_writes_and_streams() {
+    let access = |kind, thread, line: u64| ProgramAccess {
+        address: line * 64,
+        size: 8,
+        instructions: line,
+        thread,
+        process: 0,
+        forked_from: None,
+        kind,
+    };
+    let mut accesses: Vec<ProgramAccess> = Vec::new();
+    accesses.extend((0..40).map(|line| access(ProgramKind::Load, 0, line)));
+    accesses.extend((100..120).map(|line| access(ProgramKind::Store, 1, line)));
+    accesses.extend((200..210).map(|line| access(ProgramKind::NonTemporal, 2, line)));
+    // A thread that needs nothing from outside its core for two million instructions: time, and nothing else.
+    accesses.push(ProgramAccess { address: 0, instructions: 2_000_000, ..access(ProgramKind::Progress, 3, 0) });
+    let settings = ProgramSettings::parse("prefetch=off").unwrap();
+    let mut wiring = Wiring::new(pericore_catalog::family("nehalem").unwrap(), 1);
+    let source = Box::new(List(accesses.into_iter()));
+    let mut model = Nehalem::for_program(Parameters::x5570(), source, settings, &mut wiring).unwrap();
+    run(&mut model, &mut Nothing);
+    assert_eq!(model.program().unwrap().of(ProgramKind::Load), 40);
+    // Half a cycle an instruction, at 2.93 GHz.
+    let seconds = model.model.parameters().clocks().seconds(0, model.now());
+    assert!((0.000_341..0.000_36).contains(&seconds), "{seconds}");
+    let at = &model.snapshot();
+    expect(
+        at,
+        0,
+        &[
+            ("LLC_MISS.READ", 60),
+            ("LLC_HITS.READ", 0),
+            ("QMC_NORMAL_READS.ANY", 60),
+            ("GQ_ALLOC.WRITE_TRACKER", 10),
+            ("QMC_WRITES.FULL_ANY", 10),
+            // Thread 2 runs on core 2.
+            ("GQ_DATA_FROM.CORES_02", 20),
+            ("GQ_DATA_FROM.CORES_13", 0),
+        ],
+    );
+}

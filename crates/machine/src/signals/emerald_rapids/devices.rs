@@ -1,0 +1,215 @@
+//! The signals of I/O stacks, of traffic between devices, and of CXL links.
+
+use pericore_engine::Tick;
+use pericore_facts::emerald_rapids::{
+    DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, Kind, LINE_DWS, PeerLine, PeerStation, StackFact,
+    UnitInstance,
+};
+use pericore_hardware::signal::SignalSink;
+
+use super::emitter::SignalMaker;
+
+/// The queue of a coherent port for data.
+const DATA_QUEUE: u8 = 2;
+
+impl<S: SignalSink> SignalMaker<'_, S> {
+    /// A request of a device is somewhere.
+    pub(super) fn at_device(&mut self, stack: UnitInstance, station: DeviceStation, request: DeviceRequest, at: Tick) {
+        let (port, reads) = (usize::from(request.port) % 8, request.reads());
+        let lines = &self.signals.lines.devices;
+        match station {
+            DeviceStation::Enters => {
+                let (words, requests) =
+                    (lines.words[usize::from(!reads)][port], lines.requests[usize::from(!reads)][port]);
+                let (held, inbound) = (lines.lines, lines.inbound_reads);
+                self.repeats(stack, words, LINE_DWS, at);
+                self.happens(stack, requests, at);
+                self.all(stack, |lines| &lines.devices.entered, at);
+                if request.walks {
+                    self.all(stack, |lines| &lines.devices.walked, at);
+                    self.level::<true>(self.signals.lines.devices.walks, stack, at);
+                } else {
+                    self.all(stack, |lines| &lines.devices.not_walked, at);
+                }
+                self.level::<true>(held, stack, at);
+                if reads {
+                    self.all(stack, |lines| &lines.devices.reads_entered, at);
+                    self.level::<true>(inbound, stack, at);
+                } else {
+                    self.all(stack, |lines| &lines.devices.writes_entered, at);
+                }
+            }
+            DeviceStation::Leaves => {
+                let line_sent = lines.line_sent;
+                self.all(stack, |lines| &lines.devices.left, at);
+                if request.kind == Kind::DmaWriteback {
+                    self.happens(stack, line_sent, at);
+                }
+            }
+            DeviceStation::DataComes(waits) => {
+                let (came, waiting, level, inbound) =
+                    (lines.data_came, lines.data_waits, lines.data, lines.inbound_reads);
+                self.happens(stack, came, at);
+                self.level::<true>(level, stack, at);
+                if waits {
+                    self.happens(stack, waiting, at);
+                }
+                self.level::<false>(inbound, stack, at);
+            }
+            DeviceStation::DataEnters => {
+                let (entered, inside) = (lines.data_entered, lines.data_inside);
+                self.happens(stack, entered, at);
+                inside.into_iter().for_each(|level| self.level::<true>(level, stack, at));
+            }
+            DeviceStation::DataGoesUp => {
+                let (up, data, inside, waits) =
+                    (lines.data_up[port], lines.data, lines.data_inside, lines.completions[port]);
+                self.level::<false>(data, stack, at);
+                inside.into_iter().for_each(|level| self.level::<false>(level, stack, at));
+                self.happens(stack, up, at);
+                self.level::<true>(waits, stack, at);
+            }
+            DeviceStation::Permitted => self.all(stack, |lines| &lines.devices.permitted, at),
+            DeviceStation::Completes => {
+                let (held, walks, waits) = (lines.lines, lines.walks, lines.completions[port]);
+                if reads {
+                    self.level::<false>(waits, stack, at);
+                } else {
+                    self.all(stack, |lines| &lines.devices.writes_done, at);
+                }
+                if request.walks {
+                    self.level::<false>(walks, stack, at);
+                }
+                self.all(stack, |lines| &lines.devices.done, at);
+                self.level::<false>(held, stack, at);
+            }
+        }
+    }
+
+    /// Something else happens in a stack.
+    pub(super) fn in_stack(&mut self, stack: UnitInstance, fact: StackFact, at: Tick) {
+        let lines = &self.signals.lines.devices;
+        match fact {
+            StackFact::Stalls(queue, on) => {
+                let (level, either) = (lines.stalls[usize::from(queue) % 3], lines.address_stalls);
+                self.holds(level, stack, on, at);
+                if queue != DATA_QUEUE {
+                    self.holds(either, stack, on, at);
+                }
+            }
+            StackFact::CoreComes { port, reads } => {
+                let (kind, port) = (usize::from(!reads), usize::from(port) % 8);
+                let (words, requests) = (lines.core_words[kind][port], lines.core_requests[kind][port]);
+                let came = lines.core_came;
+                self.happens(stack, came, at);
+                self.repeats(stack, words, if reads { LINE_DWS } else { DOORBELL_DWS }, at);
+                self.happens(stack, requests, at);
+                self.all(stack, |lines| &lines.devices.core_kinds[kind], at);
+                self.core_access(stack, kind, true, at);
+            }
+            StackFact::CoreAnswered { reads } => {
+                let reply = lines.core_reply[usize::from(!reads)];
+                self.all(stack, |lines| &lines.devices.core_answered, at);
+                self.happens(stack, reply, at);
+                self.core_access(stack, usize::from(!reads), false, at);
+            }
+            StackFact::TranslatesInterrupt => self.all(stack, |lines| &lines.devices.interrupts, at),
+        }
+    }
+
+    /// An access of a core to a device, a read or a write, is under way, or no longer.
+    fn core_access(&mut self, stack: UnitInstance, kind: usize, begins: bool, at: Tick) {
+        let lines = &self.signals.lines.devices;
+        let (under_way, queues) = (lines.core_under_way, lines.core_queues[kind]);
+        under_way.into_iter().chain(queues).for_each(|level| self.holds(level, stack, begins, at));
+    }
+
+    /// A line between devices is somewhere.
+    pub(super) fn at_peer(&mut self, station: PeerStation, line: PeerLine, at: Tick) {
+        let lines = &self.signals.lines.peers;
+        let (class, port, far) = (line.class(), usize::from(line.port) % 8, usize::from(line.is_remote()));
+        let (source, goal, to) = (line.source(), line.goal(), usize::from(line.destination()));
+        let (waits, shared) = (if far == 1 { lines.waits_far[to] } else { lines.waits[to] }[class], line.shared);
+        match station {
+            PeerStation::Enters => {
+                let (words, requests) = (lines.words_of[class][port], lines.requests_of[class][port]);
+                let (kind, place, waiting) = (lines.kinds[class], lines.places[far], lines.waiting);
+                self.repeats(source, words, LINE_DWS, at);
+                [requests, kind, place].into_iter().for_each(|line| self.happens(source, line, at));
+                self.all(source, |lines| &lines.peers.entered, at);
+                self.level::<true>(waiting, source, at);
+            }
+            PeerStation::Waits => self.level::<true>(waits, source, at),
+            PeerStation::Leaves(waited) => {
+                let kept = usize::from(shared);
+                let taken = if far == 1 { lines.taken_far[kept][to] } else { lines.taken[kept][to] }[class];
+                let (left, sent, waiting) = (lines.left, lines.sent[class], lines.waiting);
+                if waited {
+                    self.level::<false>(waits, source, at);
+                }
+                self.level::<false>(waiting, source, at);
+                [left, taken, sent].into_iter().for_each(|line| self.happens(source, line, at));
+            }
+            PeerStation::Arrives => {
+                let (words, writes) = (lines.words_by[class][port], lines.writes_by[port]);
+                let levels = [lines.arrived[far][class], lines.holds_credit[far][class]];
+                levels.into_iter().for_each(|level| self.level::<true>(level, goal, at));
+                self.repeats(goal, words, LINE_DWS, at);
+                if !line.reads {
+                    self.happens(goal, writes, at);
+                }
+            }
+            PeerStation::Taken => {
+                let (levels, answered) = ([lines.arrived[far][class], lines.holds_credit[far][class]], lines.answered);
+                let sent = lines.reply_sent[class];
+                let returned = match (line.link, shared) {
+                    // Three agents share the pool.
+                    (None, true) => lines.returned_shared[0][usize::from(line.stack) % 3],
+                    (Some(link), true) => lines.returned_shared[1][usize::from(link)],
+                    (None, false) => lines.returned[usize::from(line.stack)][class],
+                    (Some(_), false) => lines.returned_far[to][class],
+                };
+                levels.into_iter().for_each(|level| self.level::<false>(level, goal, at));
+                self.happens(goal, returned, at);
+                if line.reads {
+                    self.happens(goal, answered, at);
+                }
+                self.happens(goal, sent, at);
+            }
+            PeerStation::Back => {
+                let received = lines.received[usize::from(shared)][far][class];
+                let pool = if far == 1 { lines.pooled_far[to] } else { lines.pooled[to] };
+                self.happens(source, received, at);
+                if shared {
+                    self.happens(source, pool, at);
+                }
+            }
+        }
+    }
+
+    /// Something happens on a CXL link.
+    pub(super) fn at_expander(&mut self, link: UnitInstance, fact: ExpanderFact, at: Tick) {
+        let lines = &self.signals.lines.expanders;
+        match fact {
+            ExpanderFact::Sends { writes: false, .. } => self.all(link, |lines| &lines.expanders.reads, at),
+            ExpanderFact::Sends { partial, .. } => {
+                let header = lines.write_header[usize::from(partial)];
+                self.all(link, |lines| &lines.expanders.writes, at);
+                self.happens(link, header, at);
+            }
+            ExpanderFact::Comes { writes, credits } => {
+                let (unpacked, returned) = (lines.unpacked[usize::from(writes)], lines.credits);
+                if writes {
+                    self.all(link, |lines| &lines.expanders.words, at);
+                } else {
+                    self.all(link, |lines| &lines.expanders.data, at);
+                }
+                if credits {
+                    self.happens(link, returned, at);
+                }
+                self.level::<true>(unpacked, link, at);
+            }
+            ExpanderFact::Unpacked { writes } => self.level::<false>(lines.unpacked[usize::from(writes)], link, at),
+        }
+    }
+}

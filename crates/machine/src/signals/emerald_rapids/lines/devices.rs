@@ -1,0 +1,101 @@
+//! The lines of I/O stacks, of traffic between devices, and of CXL links.
+
+use super::binding::Line;
+use super::levels::{LevelNumber, LevelRow};
+use crate::signals::table::lines;
+
+/// By port.
+type Ports<T> = [T; 8];
+
+lines! {
+    /// Stacks.
+    DeviceLines<LevelRow> in "devices" {
+        /// Reads, writes.
+        words: [Ports<Line>; 2],
+        requests: [Ports<Line>; 2],
+        entered: Vec<Line>,
+        walked: Vec<Line>,
+        not_walked: Vec<Line>,
+        reads_entered: Vec<Line>,
+        writes_entered: Vec<Line>,
+        left: Vec<Line>,
+        line_sent: Line,
+        data_came: Line,
+        data_waits: Line,
+        data_entered: Line,
+        data_up: Ports<Line>,
+        permitted: Vec<Line>,
+        writes_done: Vec<Line>,
+        done: Vec<Line>,
+        walks: LevelNumber,
+        lines: LevelNumber,
+        inbound_reads: LevelNumber,
+        data: LevelNumber,
+        data_inside: [LevelNumber; 2],
+        completions: Ports<LevelNumber>,
+        /// By queue.
+        stalls: [LevelNumber; 3],
+        address_stalls: LevelNumber,
+        lost_lines: Vec<Line>,
+        /// Reads, writes.
+        core_words: [Ports<Line>; 2],
+        core_requests: [Ports<Line>; 2],
+        core_came: Line,
+        core_kinds: [[Line; 2]; 2],
+        core_answered: Vec<Line>,
+        core_reply: [Line; 2],
+        core_under_way: [LevelNumber; 2],
+        core_queues: [[LevelNumber; 3]; 2],
+        interrupts: Vec<Line>,
+    }
+}
+
+/// By destination and message class.
+type Stacks<T> = [[T; 2]; 6];
+type Links<T> = [[T; 2]; 3];
+
+lines! {
+    /// Between devices. Of pairs, the first is a write's, a near one's, or of a credit kept for its destination.
+    PeerLines<LevelRow> in "peers" {
+        words_of: [Ports<Line>; 2],
+        requests_of: [Ports<Line>; 2],
+        words_by: [Ports<Line>; 2],
+        writes_by: Ports<Line>,
+        entered: Vec<Line>,
+        kinds: [Line; 2],
+        places: [Line; 2],
+        waiting: LevelNumber,
+        left: Line,
+        sent: [Line; 2],
+        taken: [Stacks<Line>; 2],
+        taken_far: [Links<Line>; 2],
+        waits: Stacks<LevelNumber>,
+        waits_far: Links<LevelNumber>,
+        arrived: [[LevelNumber; 2]; 2],
+        holds_credit: [[LevelNumber; 2]; 2],
+        /// By who shares the pool.
+        returned_shared: [[Line; 3]; 2],
+        returned: Stacks<Line>,
+        returned_far: Links<Line>,
+        answered: Line,
+        reply_sent: [Line; 2],
+        received: [[[Line; 2]; 2]; 2],
+        pooled: [Line; 6],
+        pooled_far: [Line; 3],
+    }
+}
+
+lines! {
+    /// CXL links.
+    ExpanderLines<LevelRow> in "expanders" {
+        reads: Vec<Line>,
+        writes: Vec<Line>,
+        /// Of lines, of parts.
+        write_header: [Line; 2],
+        data: Vec<Line>,
+        words: Vec<Line>,
+        credits: Line,
+        /// Data, word of a write.
+        unpacked: [LevelNumber; 2],
+    }
+}

@@ -1,0 +1,330 @@
+//! The signals of links between sockets.
+
+use pericore_engine::Tick;
+use pericore_facts::emerald_rapids::{
+    ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkClass, LinkFact, LinkMessage, LinkPacket,
+    LinkWidth, NARROWING, NETWORKS, Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING,
+};
+use pericore_hardware::signal::SignalSink;
+
+use super::emitter::SignalMaker;
+use super::lines::levels::LevelNumber;
+use super::lines::{CREDIT, DATA, HEADER};
+
+/// Shared credits below which a level holds, by the order of the levels.
+const BELOW: [u32; 4] = [1, 4, 5, 10];
+impl<S: SignalSink> SignalMaker<'_, S> {
+    /// Something happens at one end of a link.
+    #[inline(never)]
+    pub(super) fn at_link(&mut self, link: UnitInstance, fact: LinkFact, at: Tick) {
+        let lines = &self.signals.lines.links;
+        match fact {
+            LinkFact::PassesGate(packet) => {
+                self.happens(link, lines.passed_gate, at);
+                self.prefetches(link, packet, at);
+            }
+            LinkFact::WaitsAtGate(packet, stalled) => {
+                let (level, accumulates) =
+                    (lines.ingress[usize::from(packet.network)][packet.class()], lines.accumulates);
+                self.level::<true>(level, link, at);
+                if stalled {
+                    self.happens(link, accumulates, at);
+                }
+                self.prefetches(link, packet, at);
+            }
+            LinkFact::LeavesGate(packet) => {
+                self.level::<false>(lines.ingress[usize::from(packet.network)][packet.class()], link, at);
+            }
+            LinkFact::Pays(packet) => self.pays(link, packet, at),
+            LinkFact::Arbitrates(arbitration) => self.arbitrates(link, &arbitration, at),
+            LinkFact::Stalls => {
+                for (network, ring) in (0..NETWORKS).flat_map(|network| [(network, 0), (network, 1)]) {
+                    if self.waits_at_gate(link, network, ring) {
+                        self.happens(link, self.signals.lines.links.no_progress[ring][network], at);
+                    }
+                }
+            }
+            LinkFact::Resumes(cycles) => {
+                for ring in 0..2 {
+                    if cycles > 0 && (0..NETWORKS).any(|network| self.waits_at_gate(link, network, ring)) {
+                        self.repeats(link, self.signals.lines.links.not_sent[ring], cycles, at);
+                    }
+                }
+            }
+            LinkFact::Ships { messages, lines: has_line, beside_line, queued } => {
+                let [flits, in_flits] = lines.beside_line;
+                let (with_line, waits, past) = (lines.with_line, lines.waits_for_line, lines.sent_past);
+                let (in_path, queue) = (lines.in_path, lines.sent_queue);
+                if beside_line {
+                    self.happens(link, flits, at);
+                    self.repeats(link, in_flits, messages.into(), at);
+                }
+                if has_line {
+                    self.happens(link, with_line, at);
+                    if beside_line {
+                        self.happens(link, waits, at);
+                    }
+                }
+                if queued {
+                    self.level::<true>(queue, link, at);
+                } else {
+                    self.happens(link, past, at);
+                }
+                self.level::<true>(in_path, link, at);
+            }
+            LinkFact::Leaves(queued) => {
+                let (in_path, queue) = (lines.in_path, lines.sent_queue);
+                self.level::<false>(in_path, link, at);
+                if queued {
+                    self.level::<false>(queue, link, at);
+                }
+            }
+            LinkFact::Crosses(packet, received) => self.crosses(link, packet, received, at),
+            LinkFact::Damaged => self.all(link, |lines| &lines.links.damaged, at),
+            LinkFact::GivesCredits(credits) => self.gives_credits(link, &credits, at),
+            LinkFact::GetsCredits(credits) => self.gets_credits(link, &credits, at),
+            LinkFact::PassesReceiver(packet, waiting) => {
+                self.comes_in(link, packet, true, at);
+                for slot in packet.slots() {
+                    self.happens(link, self.signals.lines.links.received_past[slot], at);
+                }
+                for (other, _) in (0..3).zip(waiting).filter(|&(_, waits)| waits) {
+                    let past = self.signals.lines.links.past_others[usize::from(packet.slot)][other];
+                    past.into_iter().for_each(|line| self.happens(link, line, at));
+                }
+            }
+            LinkFact::WaitsAtReceiver(packet, waiting) => {
+                let not_past = lines.not_past[packet.lane() as usize];
+                self.comes_in(link, packet, false, at);
+                if !waiting[usize::from(packet.slot)] {
+                    self.happens(link, not_past, at);
+                }
+                for slot in packet.slots() {
+                    self.level::<true>(self.signals.lines.links.received[slot], link, at);
+                }
+            }
+            LinkFact::LeavesReceiver(packet) => {
+                for slot in packet.slots() {
+                    self.level::<false>(self.signals.lines.links.received[slot], link, at);
+                }
+            }
+            LinkFact::FindsNoRoom(lane) => self.happens(link, lines.no_room[lane as usize], at),
+            LinkFact::PassesFlow(packet) => {
+                let line = lines.passed_flow[usize::from(packet.slot)];
+                self.frees(link, packet, at);
+                self.happens(link, line, at);
+            }
+            LinkFact::EntersFlow(packet) => {
+                self.frees(link, packet, at);
+                self.flow(link, packet, true, at);
+                let lane = packet.lane() as usize;
+                let lines = &self.signals.lines.links;
+                let (last, entered) = (lines.last_places[lane], &lines.blocks_entered[usize::from(packet.network)]);
+                let entered = (packet.lane() == FlowRing::Block).then(|| entered[packet.class() - ADDRESS_CLASSES]);
+                entered.into_iter().for_each(|line| self.happens(link, line, at));
+                if self.in_flow(link, packet.lane()) == u32::from(FLOW_ROOM[lane] - FLOW_LEAST[lane]) {
+                    self.happens(link, last, at);
+                }
+            }
+            LinkFact::StaysInFlow(packet) => {
+                let (network, class) = (usize::from(packet.network), packet.class());
+                match packet.lane() {
+                    FlowRing::Address => self.happens(link, lines.addresses_stay[network][class], at),
+                    FlowRing::Block => self.happens(link, lines.blocks_stay[network][class - ADDRESS_CLASSES], at),
+                    FlowRing::Acknowledge => {}
+                }
+            }
+            LinkFact::LeavesFlow(packet) => self.flow(link, packet, false, at),
+            LinkFact::GoesOn(packet) => {
+                let busy = packet.taker_credit().map(|kind| lines.takers_busy[kind]);
+                if packet.message.class() == LinkClass::Data && packet.taker.is_none() {
+                    self.all(link, |lines| &lines.links.direct, at);
+                }
+                busy.into_iter().for_each(|level| self.level::<true>(level, link, at));
+            }
+            LinkFact::TakerReady(kind) => self.level::<false>(lines.takers_busy[usize::from(kind)], link, at),
+            LinkFact::Width(from, to) => self.width(link, from, to, at),
+            LinkFact::ShutsDown(granted) => self.happens(link, lines.shut_down[usize::from(granted)], at),
+            LinkFact::Trains(on) => self.holds(lines.trains, link, on, at),
+        }
+    }
+}
+
+impl<S: SignalSink> SignalMaker<'_, S> {
+    /// A read that comes off the mesh starts a prefetch in the other socket.
+    fn prefetches(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
+        if packet.message == LinkMessage::ReadData {
+            self.all(link, |lines| &lines.links.prefetches, at);
+        }
+    }
+
+    /// True if messages of a network and ring wait for the link.
+    fn waits_at_gate(&self, link: UnitInstance, network: usize, ring: usize) -> bool {
+        let classes = if ring == 0 { 0..ADDRESS_CLASSES } else { ADDRESS_CLASSES..LINK_CLASSES };
+        let levels = &self.signals.lines.links.ingress[network][classes];
+        levels.iter().any(|&level| self.signals.levels.live(level, link) > 0)
+    }
+
+    /// A message takes its credits.
+    fn pays(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
+        let lines = &self.signals.lines.links;
+        let network = usize::from(packet.network);
+        if let (Paid::Own, Some(own)) = (packet.paid, packet.own()) {
+            let (used, gone) = (lines.own_used[network][own], lines.own_gone[network][own]);
+            self.happens(link, used, at);
+            self.level::<true>(gone, link, at);
+        } else {
+            self.shares(link, packet.cost().into(), true, at);
+        }
+    }
+
+    /// So many of the shared credits are taken, or come back.
+    fn shares(&mut self, link: UnitInstance, count: u32, taken: bool, at: Tick) {
+        let (used, below) = (self.signals.lines.links.shared_used, self.signals.lines.links.shared_below);
+        let before = self.signals.levels.live(used, link);
+        (0..count).for_each(|_| self.holds(used, link, taken, at));
+        let after = self.signals.levels.live(used, link);
+        for (level, left) in below.into_iter().zip(BELOW) {
+            let is_below = |used: u32| used + left > u32::from(SHARED_CREDITS);
+            if is_below(before) != is_below(after) {
+                self.holds(level, link, taken, at);
+            }
+        }
+    }
+
+    /// A message's header goes over a link in a slot of a flit, and with data nine slots of a line.
+    fn crosses(&mut self, link: UnitInstance, packet: LinkPacket, received: bool, at: Tick) {
+        let lines = &self.signals.lines;
+        let side = usize::from(received);
+        let (flits, headers) = (lines.flits.flits[side], lines.flits.headers[side]);
+        let tag = lines.flits.messages[packet.message as usize];
+        let header = lines.flits.slot_tag(packet.slot.into(), HEADER);
+        let data = [0, 1, 2].map(|slot| lines.flits.slot_tag(slot, DATA));
+        let [any_header, any_line, _] = lines.links.any_flits[side];
+        let consumed = match packet.paid {
+            Paid::Own => lines.links.consumed[usize::from(packet.network)],
+            Paid::Shared => lines.links.consumed[NETWORKS],
+        };
+        self.pulse(flits, header, link, 1, at);
+        self.happens(link, any_header, at);
+        if packet.message.has_line() {
+            data.into_iter().for_each(|tag| self.pulse(flits, tag, link, 3, at));
+            self.happens(link, any_line, at);
+        }
+        self.pulse(headers, tag, link, 1, at);
+        if received {
+            self.happens(link, consumed, at);
+        }
+    }
+
+    /// Credits for the peer go out in slot 2: those of the networks first.
+    fn gives_credits(&mut self, link: UnitInstance, credits: &ReturnedCredits, at: Tick) {
+        let lines = &self.signals.lines.links;
+        let (requested, returning, blocked) = (lines.requested, lines.returning, lines.blocked);
+        if credits.are_own() {
+            if self.signals.levels.live(returning, link) > 0 {
+                self.happens(link, blocked, at);
+            }
+            for (line, own) in requested.into_iter().zip(credits.own) {
+                if own.iter().any(|&count| count > 0) {
+                    self.happens(link, line, at);
+                }
+            }
+        } else {
+            (0..credits.shared).for_each(|_| self.level::<false>(returning, link, at));
+            self.happens(link, requested[NETWORKS], at);
+        }
+        self.happens(link, self.signals.lines.links.credits_out, at);
+        self.credit_slot(link, false, at);
+    }
+
+    /// Credits come back.
+    fn gets_credits(&mut self, link: UnitInstance, credits: &ReturnedCredits, at: Tick) {
+        self.credit_slot(link, true, at);
+        self.shares(link, credits.shared.into(), false, at);
+        for (levels, counts) in self.signals.lines.links.own_gone.into_iter().zip(credits.own) {
+            for (level, count) in levels.into_iter().zip(counts) {
+                (0..count).for_each(|_| self.level::<false>(level, link, at));
+            }
+        }
+    }
+
+    /// A slot with credits goes out, or comes in.
+    fn credit_slot(&mut self, link: UnitInstance, received: bool, at: Tick) {
+        let (lines, side) = (&self.signals.lines, usize::from(received));
+        let (flits, tag) = (lines.flits.flits[side], lines.flits.slot_tag(2, CREDIT));
+        let any = lines.links.any_flits[side][2];
+        self.pulse(flits, tag, link, 1, at);
+        self.happens(link, any, at);
+    }
+
+    /// A message comes in to the link layer, past its receive queue or not.
+    fn comes_in(&mut self, link: UnitInstance, packet: LinkPacket, past: bool, at: Tick) {
+        let lines = &self.signals.lines.links;
+        let slot = lines.in_slots[packet.lane() as usize][usize::from(packet.slot)];
+        let (half, wakeful) = (lines.half[0], lines.wakeful[usize::from(past)]);
+        slot.into_iter().for_each(|line| self.happens(link, line, at));
+        // The clock goes on for it while the own direction rests.
+        if self.signals.levels.live(half, link) > 0 {
+            self.happens(link, wakeful, at);
+        }
+    }
+
+    /// A message leaves the link layer: its shared credits are gathered.
+    fn frees(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
+        if packet.paid == Paid::Shared {
+            let returning = self.signals.lines.links.returning;
+            (0..packet.cost()).for_each(|_| self.level::<true>(returning, link, at));
+        }
+    }
+
+    /// The level of the flow queue that a message waits in.
+    fn flow_level(&self, packet: LinkPacket) -> LevelNumber {
+        let (lines, network) = (&self.signals.lines.links, usize::from(packet.network));
+        match packet.lane() {
+            FlowRing::Address => lines.addresses[network][packet.class()],
+            FlowRing::Block => lines.blocks[network][packet.class() - ADDRESS_CLASSES],
+            FlowRing::Acknowledge => lines.acknowledgements,
+        }
+    }
+
+    /// A message enters its flow queue, or leaves it.
+    fn flow(&mut self, link: UnitInstance, packet: LinkPacket, enters: bool, at: Tick) {
+        self.holds(self.flow_level(packet), link, enters, at);
+        if packet.message.class() == LinkClass::Writeback {
+            self.holds(self.signals.lines.links.writebacks[usize::from(packet.network)], link, enters, at);
+        }
+    }
+
+    /// Messages in the flow queues of a ring.
+    fn in_flow(&self, link: UnitInstance, lane: FlowRing) -> u32 {
+        let lines = &self.signals.lines.links;
+        let levels = match lane {
+            FlowRing::Address => lines.addresses.as_flattened(),
+            FlowRing::Block => lines.blocks.as_flattened(),
+            FlowRing::Acknowledge => std::slice::from_ref(&lines.acknowledgements),
+        };
+        levels.iter().map(|&level| self.signals.levels.live(level, link)).sum()
+    }
+
+    /// The direction from a link's end changes its width. What its sender does, its peer's receiver sees.
+    fn width(&mut self, (sender, link): UnitInstance, from: Option<LinkWidth>, to: LinkWidth, at: Tick) {
+        let lines = &self.signals.lines.links;
+        let (full, half, off) = (lines.full, lines.half, lines.off);
+        let (widens, narrows) = (lines.widens, lines.narrows);
+        match (from, to) {
+            (Some(LinkWidth::Half), LinkWidth::Full) => self.repeats((sender, link), widens, WIDENING, at),
+            (Some(LinkWidth::Full), LinkWidth::Half) => self.repeats((sender, link), narrows, NARROWING, at),
+            _ => {}
+        }
+        for (width, on) in from.map(|from| (from, false)).into_iter().chain([(to, true)]) {
+            let [own, peer] = match width {
+                LinkWidth::Full => full.map(Some),
+                LinkWidth::Half => half.map(Some),
+                LinkWidth::Off => [Some(off), None],
+            };
+            own.into_iter().for_each(|level| self.holds(level, (sender, link), on, at));
+            peer.into_iter().for_each(|level| self.holds(level, (1 - sender, link), on, at));
+        }
+    }
+}

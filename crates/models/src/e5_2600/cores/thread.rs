@@ -1,0 +1,72 @@
+//! The threads that run on cores, and those of devices.
+
+use pericore_engine::Tick;
+
+use pericore_parts::core::ThreadState;
+use pericore_parts::line::LINE_BYTES;
+use pericore_workload::{Access, Course, Generator, Placement};
+
+/// What a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadKind {
+    /// Loads and stores through the caches.
+    Cached,
+    /// Streaming stores.
+    Streaming,
+    /// A device: not on a core at all.
+    Device,
+}
+
+/// An access of a thread to a line.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub line: u32,
+    pub store: bool,
+    /// Of a streaming store, the whole line is written.
+    pub whole: bool,
+    /// The next access cannot start before this one has its data.
+    pub blocking: bool,
+    /// It is known to miss, and will until its line comes.
+    pub misses: bool,
+}
+
+/// A hardware thread with its share of the workload.
+#[derive(Debug)]
+pub struct Thread {
+    pub generator: Generator,
+    pub placement: Placement,
+    pub core: u8,
+    /// Thread ID on the wire: core of the socket * 2 + hardware thread (2.3.3.3, Table 2-12).
+    pub tid: u8,
+    /// When the next access can start.
+    pub ready: Tick,
+    /// The access that is to start next, once it is made.
+    pub held: Option<Wanted>,
+    pub state: ThreadState,
+    pub kind: ThreadKind,
+    /// Requests of a device that are under way.
+    pub outstanding: u8,
+}
+
+impl Thread {
+    /// Ticks that it pauses after an access.
+    #[inline]
+    pub fn pause(&mut self, course: &Course) -> Tick {
+        match self.generator.pause() {
+            0 => 0,
+            picoseconds => course.pause(picoseconds),
+        }
+    }
+
+    /// The access that is to start next: one that could not before, or a new one, until there are no more. The thread
+    /// holds it until it has started.
+    #[inline(always)]
+    pub fn next_access(&mut self) -> Option<&mut Wanted> {
+        if self.held.is_none() {
+            let Access { address, store, whole, blocking } = self.generator.next_access()?;
+            let line = (self.placement.place(address) / LINE_BYTES) as u32;
+            self.held = Some(Wanted { line, store, whole, blocking, misses: false });
+        }
+        self.held.as_mut()
+    }
+}

@@ -1,0 +1,119 @@
+//! Between the home agent and its memory channels: credits for their queues, the turns of writes, and what channels
+//! give back.
+
+use pericore_dram::{Arrival, Outcome, Pending};
+use pericore_engine::Tick;
+use pericore_facts::e5_2600::E5Reader;
+
+use crate::e5_2600::Model;
+use crate::e5_2600::event::Event;
+use crate::e5_2600::home::CHANNELS;
+use crate::e5_2600::request::RequestId;
+use pericore_facts::e5_2600::{E5Fact, RequestKind, RequestStation, UncoreUse};
+
+impl Model {
+    /// A request goes to its channel's queue, as soon as there is a credit for it.
+    pub(in crate::e5_2600) fn go_to_memory<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
+        let entry = &mut self.pool[request];
+        entry.place = self.map.place(entry.line);
+        let (read, home) = (entry.record.kind.reads_memory(), entry.record.nid);
+        let channel = usize::from(entry.place.channel) % CHANNELS;
+        let agent = &mut self.homes[usize::from(home)];
+        let (credits, queue, pending) = if read {
+            (&mut agent.read_credits[channel], &mut agent.reads[channel], Pending::Reads)
+        } else {
+            (&mut agent.write_credits[channel], &mut agent.writes[channel], Pending::Writes)
+        };
+        if read {
+            // No document says when the short way is open: with nothing else pending in the channel (assumption). It
+            // saves no time here.
+            let idle = *credits == self.parameters.dram.reads;
+            entry.record.bypass = Some(idle);
+            reader.read(self.now, E5Fact::Request(RequestStation::Routed, &entry.record));
+        }
+        if *credits == 0 {
+            queue.push(request);
+            return;
+        }
+        *credits -= 1;
+        self.begins(UncoreUse::Credit(home, pending, channel as u8), reader);
+        if read {
+            self.request_memory(request, self.now);
+        } else {
+            self.plan_write(request, self.now, reader);
+        }
+    }
+
+    /// A credit that nothing waits for is free again.
+    fn credit_free<R: E5Reader>(&mut self, home: usize, queue: Pending, channel: usize, reader: &mut R) {
+        let agent = &mut self.homes[home];
+        let credits = match queue {
+            Pending::Reads => &mut agent.read_credits[channel],
+            Pending::Writes => &mut agent.write_credits[channel],
+        };
+        *credits += 1;
+        self.ends(UncoreUse::Credit(home as u8, queue, channel as u8), reader);
+    }
+
+    /// Gives a write its turn at or after an uncore edge.
+    fn plan_write<R: E5Reader>(&mut self, request: RequestId, edge: Tick, reader: &mut R) {
+        let home = &mut self.homes[usize::from(self.pool[request].record.nid)];
+        let at = edge.max(home.write_free);
+        home.write_free = at + self.latency.uclk;
+        if at == self.now {
+            self.write(request, reader);
+        } else {
+            self.wheel.schedule(at, Event::Write.of(request));
+        }
+    }
+
+    /// The home agent hands write data to the memory controller.
+    pub(in crate::e5_2600) fn write<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
+        let record = &mut self.pool[request].record;
+        record.written = self.wheel.cycle();
+        self.report(request, RequestStation::Written, reader);
+        self.request_memory(request, self.now);
+    }
+
+    #[inline]
+    fn request_memory(&mut self, request: RequestId, from: Tick) {
+        let entry = &self.pool[request];
+        let place = entry.place;
+        let queue = if entry.record.kind.reads_memory() { Pending::Reads } else { Pending::Writes };
+        let clock = self.clocks.dclk;
+        let channel = &mut self.channels[usize::from(place.channel)];
+        let earliest = clock.next_cycle(from + self.latency.home_to_memory);
+        let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
+        let (line, bank, row) = (entry.line, place.bank, place.row);
+        let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
+        let tick = cycle * clock.ticks();
+        self.channel_next.bring_forward(place.channel.into(), tick);
+        self.memory_next = self.memory_next.min(tick);
+    }
+
+    /// What a channel has just told the home agent.
+    pub(in crate::e5_2600) fn take_outcomes<R: E5Reader>(&mut self, channel: usize, reader: &mut R) {
+        let (home, channel) = self.map.home_and_channel(channel);
+        for index in 0..self.outcomes.len() {
+            match self.outcomes[index] {
+                Outcome::Data { owner, cycle } => {
+                    self.memory_responds(owner, cycle * self.clocks.dclk.ticks(), reader);
+                    match self.homes[home].reads[channel].pop() {
+                        Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
+                        None => self.credit_free(home, Pending::Reads, channel, reader),
+                    }
+                }
+                Outcome::Posted { owner } => self.plan_response(owner, self.now),
+                Outcome::WriteCredit => match self.homes[home].writes[channel].pop() {
+                    Some(next) => {
+                        let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
+                        self.plan_write(next, edge, reader);
+                    }
+                    None => self.credit_free(home, Pending::Writes, channel, reader),
+                },
+            }
+        }
+        self.outcomes.clear();
+    }
+}

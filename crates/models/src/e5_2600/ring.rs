@@ -1,0 +1,29 @@
+//! The ring of a socket: slices and their cores have the first stops, then come the home agent's side and the
+//! input-output side, where the links to other sockets are too.
+
+use super::Parameters;
+
+/// The stops of a socket's ring that are no slice's.
+#[derive(Debug, Clone, Copy)]
+pub struct RingStops {
+    cores: u8,
+}
+
+impl RingStops {
+    /// The rings of a part.
+    pub const fn new(parameters: &Parameters) -> Self {
+        Self { cores: parameters.cores }
+    }
+
+    /// The stop of the home agent.
+    #[inline]
+    pub const fn home(self) -> u8 {
+        self.cores
+    }
+
+    /// The stop of input-output and of the links.
+    #[inline]
+    pub const fn io(self) -> u8 {
+        self.cores + 1
+    }
+}

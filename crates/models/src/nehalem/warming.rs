@@ -1,0 +1,58 @@
+//! Caches filled by function: what is Nehalem's of it.
+
+use super::Model;
+use super::parameters::CORES;
+use super::socket::Cache;
+use pericore_parts::core::Core;
+use pericore_parts::line::LINE_BYTES;
+use pericore_parts::warming::{Inclusive, Warming, fill};
+use pericore_workload::Access;
+
+impl Model {
+    /// Fills the caches with the lines of the threads that are about to begin. Devices' lines do not stay in the LLC.
+    pub(super) fn warm(&mut self) {
+        let bytes = self.parameters.cache_bytes() * u64::from(self.parameters.sockets);
+        fill(self, bytes);
+    }
+}
+
+impl Warming for Model {
+    fn threads(&self) -> usize {
+        if self.around { 0 } else { self.threads.len() }
+    }
+
+    fn aim(&mut self, thread: usize) -> (Access, u32) {
+        let thread = &mut self.threads[thread];
+        let access = thread.generator.warming_access();
+        let line = (thread.placement.place(access.address) / LINE_BYTES) as u32;
+        self.sockets[usize::from(thread.core) / CORES].llc.prefetch(line);
+        (access, line)
+    }
+
+    fn warm_access(&mut self, thread: usize, access: Access, line: u32) -> bool {
+        self.warm_core(self.threads[thread].core, line, access.store)
+    }
+}
+
+impl Inclusive<16, 8192> for Model {
+    fn core(&mut self, core: u8) -> &mut Core {
+        &mut self.cores[usize::from(core)]
+    }
+
+    fn socket_of(&self, core: u8) -> (u8, u8) {
+        let socket = core / CORES as u8;
+        (socket, self.first_core(socket))
+    }
+
+    fn first_core(&self, socket: u8) -> u8 {
+        socket * CORES as u8
+    }
+
+    fn sockets(&self) -> u8 {
+        self.sockets.len() as u8
+    }
+
+    fn llc(&mut self, socket: u8, _line: u32) -> &mut Cache {
+        &mut self.sockets[usize::from(socket)].llc
+    }
+}

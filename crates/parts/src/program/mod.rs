@@ -1,0 +1,256 @@
+//! A program's accesses on the model's cores: in place of a generator, the threads take them from a [`ProgramSource`].
+//!
+//! The source has been through a first-level cache for each thread already, so these accesses begin at the L2. Threads go to
+//! hardware threads in turn. The stream is read in its own order, one access at a time, whatever its batches were, and so far ahead at
+//! most that a thread which has nothing to do does not make others run away.
+
+mod caches;
+mod issue;
+mod prefetch;
+
+use pericore_engine::clock::HORIZON;
+use pericore_engine::{Period, Tick};
+
+use super::line::LINE_BYTES;
+pub use issue::{Cores, Pause, Reached, Want};
+use pericore_workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
+use prefetch::{MOST, Prefetcher};
+use std::collections::VecDeque;
+
+/// Accesses that are read ahead for all threads together.
+const AHEAD: usize = 4096;
+/// Core cycles that the instructions of a hardware thread take altogether: half a day, and with the longest cycle half of the time that
+/// there is. Only a trace that no program has written says more; its instructions take no time from then on.
+const MOST_CYCLES: Tick = HORIZON / 2 / Period::LONGEST;
+
+/// An access that waits for its turn on a hardware thread.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting {
+    /// The line's number: its address over 64 bytes.
+    pub line: u32,
+    /// What is done with it.
+    pub kind: ProgramKind,
+    /// Stores around the caches that write the whole line.
+    pub whole: bool,
+    /// Instructions since the thread's access before.
+    instructions: u64,
+}
+
+/// A hardware thread's share of the program.
+#[derive(Debug, Default)]
+struct Slot {
+    /// Its socket.
+    socket: u8,
+    queue: VecDeque<Waiting>,
+    /// Thousandths of a core cycle that instructions have taken beyond whole cycles.
+    thousandths: u64,
+    /// Whole cycles that they have taken.
+    cycles: Tick,
+    starving: bool,
+}
+
+/// A program on the cores of a machine.
+#[derive(Debug)]
+pub struct Program {
+    source: Box<dyn ProgramSource>,
+    settings: ProgramSettings,
+    pages: Pages,
+    slots: Vec<Slot>,
+    prefetchers: Vec<Prefetcher>,
+    /// Instructions of each of the program's threads, as of its last access.
+    instructions: Vec<u64>,
+    waiting: usize,
+    ended: bool,
+    /// Hardware threads that starved and have an access now.
+    woken: Vec<u16>,
+    counts: ProgramCounts,
+}
+
+/// What a program did to the model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProgramCounts {
+    /// Accesses taken from the source, by [`ProgramKind`].
+    pub kinds: [u64; ProgramKind::COUNT],
+    /// L2 prefetches sent out.
+    pub prefetches: u64,
+    /// Bytes of the pages that were touched.
+    pub touched: u64,
+    /// The source has ended.
+    pub ended: bool,
+}
+
+impl ProgramCounts {
+    /// Accesses of a kind.
+    pub const fn of(&self, kind: ProgramKind) -> u64 {
+        self.kinds[kind as usize]
+    }
+}
+
+impl Program {
+    /// A program before its first access, on hardware threads of these sockets.
+    pub fn new(
+        source: Box<dyn ProgramSource>,
+        settings: ProgramSettings,
+        threads: impl Iterator<Item = u8>,
+        cores: usize,
+        nodes: Nodes,
+    ) -> Self {
+        Self {
+            source,
+            settings,
+            pages: Pages::new(settings.pages, settings.numa, nodes),
+            slots: threads.map(|socket| Slot { socket, ..Slot::default() }).collect(),
+            prefetchers: (0..cores).map(|_| Prefetcher::default()).collect(),
+            instructions: Vec::new(),
+            waiting: 0,
+            ended: false,
+            woken: Vec::new(),
+            counts: ProgramCounts::default(),
+        }
+    }
+
+    /// What it has done.
+    pub fn counts(&self) -> ProgramCounts {
+        ProgramCounts { touched: self.pages.touched(), ended: self.ended, ..self.counts }
+    }
+
+    /// True if every access has had its turn.
+    #[inline]
+    pub const fn drained(&self) -> bool {
+        self.ended && self.waiting == 0
+    }
+
+    /// True if the source has ended.
+    pub const fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Hardware threads that starved and have an access now.
+    pub fn woken(&mut self) -> impl Iterator<Item = u16> + '_ {
+        self.woken.drain(..)
+    }
+
+    /// The lines that a core's prefetchers want after an access, if they are on.
+    #[inline]
+    pub fn prefetches(&mut self, core: usize, line: u32, miss: bool) -> Option<([u32; MOST], usize)> {
+        self.settings.prefetch.then(|| self.prefetchers[core].wants(line, miss))
+    }
+
+    /// A prefetch was sent out.
+    pub const fn count_prefetch(&mut self) {
+        self.counts.prefetches += 1;
+    }
+
+    /// The access whose turn it is on a hardware thread. `None` if there is none for now; the thread is told when there is.
+    #[inline]
+    pub fn front(&mut self, slot: usize) -> Option<Waiting> {
+        while self.slots[slot].queue.is_empty() && !self.ended && self.waiting < AHEAD {
+            self.pull();
+        }
+        let front = self.slots[slot].queue.front().copied();
+        self.slots[slot].starving = front.is_none() && !self.ended;
+        front
+    }
+
+    /// The time from the access before to the one at the front, in core cycles. Taken once.
+    #[inline]
+    pub fn cycles(&mut self, slot: usize) -> Tick {
+        let slot = &mut self.slots[slot];
+        let Some(front) = slot.queue.front_mut() else { return 0 };
+        let taken = std::mem::take(&mut front.instructions).saturating_mul(self.settings.cycles);
+        let thousandths = taken.saturating_add(slot.thousandths);
+        slot.thousandths = thousandths % 1000;
+        let cycles = (thousandths / 1000).min(MOST_CYCLES - slot.cycles);
+        slot.cycles += cycles;
+        cycles
+    }
+
+    /// The front access has had its turn.
+    #[inline]
+    pub fn pop(&mut self, slot: usize) {
+        self.slots[slot].queue.pop_front();
+        self.waiting -= 1;
+        while self.waiting < AHEAD && !self.ended && self.slots.iter().any(|slot| slot.starving) {
+            self.pull();
+        }
+    }
+
+    /// Reads one access and gives it to its hardware thread.
+    fn pull(&mut self) {
+        let Some(access) = self.source.next_access() else {
+            self.ended = true;
+            return;
+        };
+        self.counts.kinds[access.kind as usize] += 1;
+        if access.kind == ProgramKind::Unmap {
+            self.pages.unmap(access.process, access.address, access.size);
+            return;
+        }
+        let thread = access.thread as usize;
+        if self.instructions.len() <= thread {
+            self.instructions.resize(thread + 1, 0);
+        }
+        let instructions = access.instructions.saturating_sub(self.instructions[thread]);
+        self.instructions[thread] = access.instructions.max(self.instructions[thread]);
+        let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
+        let number = thread % self.slots.len();
+        let slot = &mut self.slots[number];
+        let physical = match access.kind {
+            ProgramKind::Progress => 0,
+            _ => self.pages.touch(access.process, access.forked_from, access.address, store, slot.socket),
+        };
+        let (line, whole) = ((physical / LINE_BYTES) as u32, access.size >= LINE_BYTES);
+        slot.queue.push_back(Waiting { line, kind: access.kind, whole, instructions });
+        self.waiting += 1;
+        if std::mem::take(&mut slot.starving) {
+            self.woken.push(number as u16);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_CYCLES, Program};
+    use pericore_workload::{Nodes, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
+
+    /// Threads that say they have begun so many instructions.
+    #[derive(Debug)]
+    struct Threads(std::vec::IntoIter<(u32, u64)>);
+
+    impl ProgramSource for Threads {
+        fn next_access(&mut self) -> Option<ProgramAccess> {
+            let (thread, instructions) = self.0.next()?;
+            let kind = ProgramKind::Progress;
+            Some(ProgramAccess { address: 0, size: 0, instructions, thread, process: 0, forked_from: None, kind })
+        }
+    }
+
+    /// The cycles between the accesses of the only hardware thread.
+    fn cycles<const N: usize>(settings: &str, said: [(u32, u64); N]) -> Vec<u64> {
+        let source = Box::new(Threads(Vec::from(said).into_iter()));
+        let settings = ProgramSettings::parse(settings).unwrap();
+        let nodes = Nodes { count: 1, bytes: 1 << 30, span: 1 << 30 };
+        let mut program = Program::new(source, settings, [0].into_iter(), 1, nodes);
+        let mut cycles = Vec::new();
+        while program.front(0).is_some() {
+            cycles.push(program.cycles(0));
+            program.pop(0);
+        }
+        cycles
+    }
+
+    #[test]
+    fn instructions_take_their_cycles() {
+        assert_eq!(cycles("cpi=0.7", [(0, 1), (0, 2), (0, 3), (0, 3), (1, 10)]), [0, 1, 1, 0, 7]);
+    }
+
+    #[test]
+    fn a_trace_of_more_instructions_than_there_is_time_for_does_not_turn_it_back() {
+        let all = [(0, u64::MAX), (0, 5), (1, 1 << 63), (2, 1000)];
+        for settings in ["cpi=100", ""] {
+            assert_eq!(cycles(settings, all), [MOST_CYCLES, 0, 0, 0], "{settings}");
+        }
+        let half = MOST_CYCLES / 2 + 1;
+        assert_eq!(cycles("cpi=1", [(0, half), (0, 2 * half), (0, 3 * half)]), [half, MOST_CYCLES - half, 0]);
+    }
+}

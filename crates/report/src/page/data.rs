@@ -1,0 +1,255 @@
+//! What the page shows, as JSON has it.
+
+use pericore_observe::record::About;
+use serde::Serialize;
+
+use super::curves::Curves;
+use super::timeline::{Bucket, BucketRow, Timeline};
+use crate::compare::{CHANCE, ComparedRecording, RowPair};
+use crate::row::{Report, Row, mark};
+use crate::{figures, limits, summary};
+
+/// Digits of a drawn number, counted from the first one of its row's largest.
+const DIGITS: i32 = 4;
+/// Digits of a time behind the first.
+const TIME_DIGITS: i32 = 7;
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub struct PageData {
+    /// The version that wrote the page.
+    pub pericore: &'static str,
+    /// One, or two that are compared.
+    pub recordings: Vec<RecordingData>,
+    /// What changed from the first to the second.
+    pub changes: Vec<ChangeData>,
+    /// Changes up to so many standard errors may be chance.
+    pub chance: f64,
+}
+
+/// A recording.
+#[derive(Debug, Serialize)]
+pub struct RecordingData {
+    name: String,
+    title: String,
+    emulated: Option<String>,
+    host: Option<String>,
+    started: Option<String>,
+    pericore: String,
+    seconds: f64,
+    intervals: usize,
+    stood: bool,
+    figures: Vec<FigureData>,
+    limits: Vec<String>,
+    /// Metrics that others cannot exceed: beside them the others are flat.
+    peaks: Vec<&'static str>,
+    rows: Vec<RowData>,
+    whole: CurvesData,
+    by_unit: CurvesData,
+}
+
+/// A figure of the summary.
+#[derive(Debug, Serialize)]
+struct FigureData {
+    words: String,
+    share: Option<f64>,
+}
+
+/// A row of the table that `report` prints.
+#[derive(Debug, Serialize)]
+struct RowData {
+    name: String,
+    value: String,
+    mark: char,
+    validity: Option<String>,
+}
+
+/// Rows over time.
+#[derive(Debug, Serialize)]
+struct CurvesData {
+    begin: f64,
+    ends: Vec<f64>,
+    /// Samples in each bucket.
+    samples: usize,
+    rows: Vec<CurveData>,
+}
+
+/// A row over time.
+#[derive(Debug, Serialize)]
+struct CurveData {
+    name: String,
+    socket: Option<u16>,
+    instance: Option<String>,
+    unit: &'static str,
+    /// What the numbers are shown in, and how many of it the unit is.
+    symbol: &'static str,
+    factor: f64,
+    mean: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    least: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    most: Vec<Option<f64>>,
+    /// Marks and how often each stands in a row.
+    marks: Vec<(char, usize)>,
+}
+
+/// A row of `report --diff`.
+#[derive(Debug, Serialize)]
+pub struct ChangeData {
+    name: String,
+    first: String,
+    first_mark: char,
+    second: String,
+    second_mark: char,
+    change: Option<f64>,
+    /// What may be chance, as a share of the first.
+    error: Option<f64>,
+    may_be_chance: Option<bool>,
+}
+
+impl RecordingData {
+    /// Of what was read: the name of the file, what it says of itself, and its rows.
+    pub fn of(name: &str, about: &About, whole: &ComparedRecording, rows: &Curves) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: whole.title.clone(),
+            emulated: about.emulated.clone(),
+            host: about.host.clone(),
+            started: about.started.clone(),
+            pericore: about.pericore.clone(),
+            seconds: whole.whole.seconds,
+            intervals: whole.intervals,
+            stood: whole.whole.stood,
+            figures: figures(&whole.whole),
+            limits: limits::words(&whole.whole),
+            peaks: whole.whole.summary.iter().filter_map(|figure| figure.of).collect(),
+            rows: whole.whole.rows.iter().map(RowData::of).collect(),
+            whole: CurvesData::of(&rows.all),
+            by_unit: CurvesData::of(&rows.units),
+        }
+    }
+}
+
+fn figures(report: &Report) -> Vec<FigureData> {
+    let figures = summary::figures(report, None).into_iter();
+    figures.map(|figure| FigureData { words: figure.words, share: figure.share }).collect()
+}
+
+impl RowData {
+    fn of(row: &Row) -> Self {
+        let grade = row.value.validity().grade();
+        let precision = figures::precision(row).map_or_else(String::new, |precision| format!(", {precision}"));
+        Self {
+            name: figures::placed(row.place.as_ref(), &row.title()),
+            value: figures::value(row),
+            mark: mark(grade),
+            validity: (mark(grade) != ' ').then(|| format!("{}{precision}", row.value.validity())),
+        }
+    }
+}
+
+impl CurvesData {
+    fn of(timeline: &Timeline) -> Self {
+        let largest = |name: &str| {
+            // What has one name is compared, so it is in one unit.
+            let rows = timeline.rows.iter().filter(|row| row.name == name);
+            rows.map(BucketRow::largest).fold(0.0, f64::max)
+        };
+        let span = timeline.ends.last().map_or(0.0, |end| end - timeline.begin);
+        let time = |seconds: &f64| rounded(*seconds, span, TIME_DIGITS);
+        let rows = timeline.rows.iter().map(|row| CurveData::of(row, largest(&row.name), timeline.in_bucket > 1));
+        Self {
+            begin: time(&timeline.begin),
+            ends: timeline.ends.iter().map(time).collect(),
+            samples: timeline.in_bucket,
+            rows: rows.collect(),
+        }
+    }
+}
+
+impl CurveData {
+    fn of(row: &BucketRow, largest: f64, has_extremes: bool) -> Self {
+        let (shown, symbol) = row.unit.scaled(largest);
+        let factor = if largest > 0.0 { shown / largest } else { row.unit.in_symbol(1.0) };
+        let short = |number: f64| rounded(number * factor, shown, DIGITS);
+        let extreme = |which: fn((f64, f64)) -> f64| {
+            let extremes = row.buckets.iter().filter(|_| has_extremes);
+            extremes.map(|bucket| bucket.extremes().map(which).map(short)).collect()
+        };
+        let mut marks: Vec<(char, usize)> = Vec::new();
+        for mark in row.buckets.iter().map(Bucket::mark) {
+            match marks.last_mut().filter(|(last, _)| *last == mark) {
+                Some((_, times)) => *times += 1,
+                None => marks.push((mark, 1)),
+            }
+        }
+        Self {
+            name: row.name.clone(),
+            socket: row.place.as_ref().map(|place| place.socket),
+            instance: row.place.as_ref().and_then(|place| place.instance.clone()),
+            unit: row.unit.symbol(),
+            symbol,
+            factor,
+            mean: row.buckets.iter().map(|bucket| bucket.mean().map(short)).collect(),
+            least: extreme(|(least, _)| least),
+            most: extreme(|(_, most)| most),
+            marks,
+        }
+    }
+}
+
+impl ChangeData {
+    /// Of a row of both.
+    pub fn of(pair: &RowPair<'_>) -> Self {
+        let first = pair.one.0.value.number().map(f64::abs);
+        let grade = |row: &Row| mark(row.value.validity().grade());
+        let of_first = |error: f64| first.map(|first| error / first).filter(|share| share.is_finite());
+        Self {
+            name: figures::placed(pair.place, pair.name),
+            first: figures::value(pair.one.0),
+            first_mark: grade(pair.one.0),
+            second: figures::value(pair.other.0),
+            second_mark: grade(pair.other.0),
+            change: pair.change(),
+            error: pair.error().and_then(of_first),
+            may_be_chance: pair.may_be_chance(),
+        }
+    }
+}
+
+impl PageData {
+    /// Of recordings and the rows that two of them have in common.
+    pub fn of(recordings: Vec<RecordingData>, pairs: &[RowPair<'_>]) -> Self {
+        let changes = pairs.iter().map(ChangeData::of).collect();
+        Self { pericore: env!("CARGO_PKG_VERSION"), recordings, changes, chance: CHANCE }
+    }
+}
+
+/// A number with so many digits, counted from the first one of the largest that stands beside it.
+fn rounded(number: f64, largest: f64, digits: i32) -> f64 {
+    if largest == 0.0 || !largest.is_finite() {
+        return number;
+    }
+    let behind = digits - 1 - largest.abs().log10().floor() as i32;
+    // Powers of ten above 1 are exact, so that quotients by them print short.
+    match 10_f64.powi(behind.abs()) {
+        power if !power.is_finite() => number,
+        power if behind >= 0 => (number * power).round() / power,
+        power => (number / power).round() * power,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn digits_count_from_the_first_of_the_largest() {
+        assert_eq!(rounded(37.4449, 51.2, 4), 37.44);
+        assert_eq!(rounded(0.0049, 51.2, 4), 0.0);
+        assert_eq!(rounded(123_456.0, 999_999.0, 4), 123_500.0);
+        assert_eq!(rounded(0.000_123_456, 0.0009, 4), 0.000_123_5);
+        assert_eq!(rounded(1.5, 0.0, 4), 1.5);
+        assert_eq!(rounded(1e-310, 1e-310, 4), 1e-310);
+    }
+}

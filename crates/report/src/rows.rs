@@ -1,0 +1,104 @@
+//! From a sample to the rows of a report.
+
+use pericore_catalog::Unit;
+use pericore_metrics::Value;
+use pericore_observe::plan::{Through, instance_name};
+use pericore_observe::results::{Instance, Layout, Part, Scope, event_totals, metric_totals};
+use pericore_observe::session::Sample;
+
+use crate::fewer::Fewer;
+use crate::row::{Nature, Place, Report, Row};
+
+/// The rows that the user asked for; `truth` is the same sample with the model's figures.
+pub fn report(
+    layout: &Layout<'_>,
+    sample: &Sample,
+    truth: Option<&Sample>,
+    scope: Scope,
+    interval_end: Option<f64>,
+) -> Report {
+    let selection = layout.selection;
+    let fewer = Fewer::of(layout);
+    // Of an event in one instance, and of a number for each, that one is there.
+    let answering =
+        |unit, part: Part| Fewer::in_sum(layout, &fewer, unit, part.socket).filter(|_| part.instance.is_none());
+    let mut rows = Vec::new();
+    for listed in &selection.listed {
+        let true_totals = truth.map(|truth| event_totals(truth, listed.event, scope));
+        for total in event_totals(sample, listed.event, scope) {
+            let same = |totals: &Vec<_>| find(totals, total.part);
+            rows.push(Row {
+                name: listed.label.clone(),
+                place: place(total.part, total.instances, selection.events[listed.event].unit),
+                value: total.value(),
+                seconds: total.length.seconds,
+                unit_of_measure: None,
+                standard_error: total.standard_error,
+                spread: None,
+                truth: true_totals.as_ref().and_then(same),
+                limit: None,
+                nature: Nature::default(),
+                answering: match selection.events[listed.event].instance {
+                    Some(_) => None,
+                    None => answering(selection.events[listed.event].unit, total.part),
+                },
+                through: through(layout, &[selection.events[listed.event].unit]),
+            });
+        }
+    }
+    for metric in &selection.metrics {
+        let units: Vec<&Unit> = metric.inputs.iter().map(|(_, event)| selection.events[*event].unit).collect();
+        let true_totals = truth.map(|truth| metric_totals(layout, truth, metric, scope));
+        for total in metric_totals(layout, sample, metric, scope) {
+            let same = true_totals.as_ref().and_then(|totals| totals.iter().find(|t| t.part == total.part));
+            rows.push(Row {
+                name: format!("{}/{}", metric.unit.name, metric.name),
+                place: place(total.part, total.instances, metric.unit),
+                value: total.value,
+                seconds: total.length.seconds,
+                unit_of_measure: Some(metric.unit_of_measure),
+                standard_error: total.standard_error,
+                spread: None,
+                truth: same.and_then(|total| total.value.number()),
+                limit: metric.row.and_then(|row| row.limit),
+                nature: Nature {
+                    quantity: Some(metric.quantity),
+                    side: metric.row.and_then(|row| row.side),
+                    weight: total.weight,
+                },
+                answering: answering(metric.unit, total.part),
+                through: through(layout, &units),
+            });
+        }
+    }
+    Report {
+        interval_end,
+        is_summary: false,
+        seconds: sample.seconds,
+        stood: sample.stood_before_reading,
+        paused: sample.share_paused(),
+        is_withdrawn: false,
+        runs: None,
+        rows,
+        summary: selection.family.summary,
+    }
+}
+
+/// How the counters of these units were reached, where that is known.
+fn through(layout: &Layout<'_>, units: &[&Unit]) -> Option<&'static str> {
+    /// Of a number of whose counters some were reached in one way, and some in the other.
+    const BOTH: &str = "both";
+    let is_of = |instance: &&Instance| units.iter().any(|unit| unit.id == instance.unit.id);
+    let ways = layout.instances.iter().filter(is_of).map(|instance| instance.through.map(Through::name));
+    ways.reduce(|all, one| if all == one { all } else { Some(BOTH) }).flatten()
+}
+
+fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<f64> {
+    totals.iter().find(|total| total.part == part).map(|total| total.value()).as_ref().and_then(Value::number)
+}
+
+/// What a part of the machine is called; nothing for the whole.
+pub fn place(part: Part, instances: usize, unit: &pericore_catalog::Unit) -> Option<Place> {
+    let instance = part.instance.map(|number| instance_name(unit, number));
+    Some(Place { socket: part.socket?, instance, instances })
+}

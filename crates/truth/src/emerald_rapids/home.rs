@@ -1,0 +1,300 @@
+//! Requests at home agents and where mesh and memory meet, and what the guide's events of both mean by them
+//! (sections 2.2 and 2.7).
+
+use pericore_facts::emerald_rapids::{
+    DirectoryState, HomeRequest, MemoryAction, MemoryPrefetch, MemoryRequest, MemoryUnitFact,
+};
+
+use super::gauge::Gauge;
+
+/// Units where mesh and memory meet, of a socket.
+const UNITS: usize = 4;
+
+/// Totals of the home side of an agent.
+#[derive(Debug, Clone, Default)]
+pub struct HomeAgentCells {
+    /// By what is requested, by whom: this socket, the other.
+    requested: [[u64; 2]; 3],
+    /// Reads of memory, by half of the unit and prefetch.
+    reads: [[u64; MemoryPrefetch::COUNT]; 2],
+    /// Of those, what was sent at once.
+    at_once: u64,
+    /// Writes to memory: of lines, of parts.
+    writes: [u64; 2],
+    /// Reads and writes that found no credit, by unit.
+    without_credit: [[u64; UNITS]; 2],
+    /// Looks at the directory after which the other socket was not requested, and was.
+    looks: [u64; 2],
+    /// Changes of the directory by requests of the home side, and by writes.
+    changes: [u64; 2],
+}
+
+impl HomeAgentCells {
+    /// Something is requested of the agent.
+    pub const fn count(&mut self, what: HomeRequest, remote: bool) {
+        self.requested[what as usize][remote as usize] += 1;
+    }
+
+    /// The agent sends a request to memory.
+    pub fn send(&mut self, request: MemoryRequest, at_once: bool, credit: bool) {
+        let writes = match request.action {
+            MemoryAction::Read => {
+                self.reads[usize::from(request.half)][request.prefetch as usize] += 1;
+                self.at_once += u64::from(at_once);
+                0
+            }
+            MemoryAction::Write => {
+                self.writes[0] += 1;
+                1
+            }
+            MemoryAction::PartialWrite => {
+                self.writes[1] += 1;
+                1
+            }
+        };
+        if !credit {
+            self.without_credit[writes][usize::from(request.unit) % UNITS] += 1;
+        }
+    }
+
+    /// The agent has learnt what the directory knows of a line, and queries the other socket or not.
+    pub const fn look(&mut self, queries: bool) {
+        self.looks[queries as usize] += 1;
+    }
+
+    /// The directory changes for a request of the agent.
+    pub const fn change(&mut self, by_write: bool) {
+        self.changes[by_write as usize] += 1;
+    }
+
+    /// The count of an event of the agent.
+    pub fn value(&self, event: &str, subevent: &str) -> Option<u64> {
+        let requested = |what: HomeRequest, name: &str| {
+            let by = self.requested[what as usize];
+            Some(match name {
+                "" => by[0] + by[1],
+                "_LOCAL" => by[0],
+                "_REMOTE" => by[1],
+                _ => return None,
+            })
+        };
+        let unit = |of: &[u64; UNITS]| of.get(subevent.strip_prefix("MC")?.parse::<usize>().ok()?).copied();
+        let reads = || self.reads.as_flattened().iter().sum::<u64>();
+        let ahead = |half: usize| {
+            self.reads[half][MemoryPrefetch::Agent as usize] + self.reads[half][MemoryPrefetch::Link as usize]
+        };
+        let lost = |half: usize| self.reads[half][MemoryPrefetch::Lost as usize];
+        Some(match (event, subevent) {
+            ("REQUESTS", name) if name.starts_with("READS") => requested(HomeRequest::Read, &name[5..])?,
+            ("REQUESTS", name) if name.starts_with("WRITES") => requested(HomeRequest::Write, &name[6..])?,
+            ("REQUESTS", name) if name.starts_with("INVITOE") => requested(HomeRequest::Claim, &name[7..])?,
+            ("IMC_READS_COUNT", "NORMAL") => reads(),
+            ("IMC_WRITES_COUNT", "FULL") => self.writes[0],
+            ("IMC_WRITES_COUNT", "PARTIAL") => self.writes[1],
+            ("BYPASS_CHA_IMC", "TAKEN") => self.at_once,
+            ("BYPASS_CHA_IMC", "NOT_TAKEN") => reads() - self.at_once,
+            ("XPT_PREF", "SENT0") => ahead(0),
+            ("XPT_PREF", "SENT1") => ahead(1),
+            ("XPT_PREF", "DROP0" | "DROP0_NOCRD") => lost(0),
+            ("XPT_PREF", "DROP1" | "DROP1_NOCRD") => lost(1),
+            ("READ_NO_CREDITS", _) => unit(&self.without_credit[0])?,
+            ("WRITE_NO_CREDITS", _) => unit(&self.without_credit[1])?,
+            ("DIR_LOOKUP", "NO_SNP") => self.looks[0],
+            ("DIR_LOOKUP", "SNP") => self.looks[1],
+            ("DIR_UPDATE", "HA") => self.changes[0],
+            ("DIR_UPDATE", "TOR") => self.changes[1],
+            _ => return None,
+        })
+    }
+}
+
+/// Totals of one channel where it meets the mesh.
+#[derive(Debug, Clone, Default)]
+struct HalfCells {
+    /// Reads in the tracker, by prefetch: what runs ahead of them is in the prefetch CAM as long.
+    reads: [Gauge; MemoryPrefetch::COUNT],
+    /// Those that memory has answered.
+    read: [u64; MemoryPrefetch::COUNT],
+    /// Writes of lines and of parts, in the write tracker.
+    writes: [Gauge; 2],
+}
+
+/// Totals of a unit where mesh and memory meet.
+#[derive(Debug, Clone, Default)]
+pub struct UnitCells {
+    halves: [HalfCells; 2],
+    /// Lines that came with these directory bits; of these, those for which the other socket is asked first.
+    found: [u64; DirectoryState::COUNT],
+    queried_first: u64,
+    /// Reads, and writes by half, that wait for a credit of the memory controller.
+    reads_wait: Gauge,
+    writes_wait: [Gauge; 2],
+    /// Data that goes onto the mesh at once, and after it has waited; of this, what goes to its agent.
+    sent: [u64; 2],
+    to_agent: u64,
+    /// Data for the other socket: to its agent for want of a credit, to the link.
+    sent_away: [u64; 2],
+    /// Changes of the directory, from and to.
+    changes: [[u64; DirectoryState::COUNT]; DirectoryState::COUNT],
+}
+
+/// No tracker is ever full.
+const ENDLESS: u64 = u64::MAX;
+
+impl UnitCells {
+    /// A request comes to memory.
+    pub fn take(&mut self, request: MemoryRequest, cycle: u64) {
+        let half = &mut self.halves[usize::from(request.half) % 2];
+        match request.action {
+            MemoryAction::Read => half.reads[request.prefetch as usize].enter(cycle, ENDLESS),
+            MemoryAction::Write => half.writes[0].enter(cycle, ENDLESS),
+            MemoryAction::PartialWrite => half.writes[1].enter(cycle, ENDLESS),
+        }
+    }
+
+    /// Memory has done a request.
+    pub fn finish(&mut self, request: MemoryRequest, cycle: u64) {
+        let half = &mut self.halves[usize::from(request.half) % 2];
+        match request.action {
+            MemoryAction::Read => {
+                half.reads[request.prefetch as usize].leave(cycle, ENDLESS);
+                half.read[request.prefetch as usize] += 1;
+            }
+            MemoryAction::Write => half.writes[0].leave(cycle, ENDLESS),
+            MemoryAction::PartialWrite => half.writes[1].leave(cycle, ENDLESS),
+        }
+    }
+
+    /// A line has come with directory bits, for which the other socket is asked first or not.
+    pub const fn look(&mut self, state: DirectoryState, queries: bool) {
+        self.found[state as usize] += 1;
+        self.queried_first += queries as u64;
+    }
+
+    /// Something else happens.
+    pub fn read(&mut self, fact: MemoryUnitFact, cycle: u64) {
+        match fact {
+            MemoryUnitFact::ReadWaits(true) => self.reads_wait.enter(cycle, ENDLESS),
+            MemoryUnitFact::ReadWaits(false) => self.reads_wait.leave(cycle, ENDLESS),
+            MemoryUnitFact::WritesWait(half, true) => self.writes_wait[usize::from(half) % 2].enter(cycle, ENDLESS),
+            MemoryUnitFact::WritesWait(half, false) => self.writes_wait[usize::from(half) % 2].leave(cycle, ENDLESS),
+            MemoryUnitFact::Sends { waited, to_agent } => {
+                self.sent[usize::from(waited)] += 1;
+                self.to_agent += u64::from(to_agent);
+            }
+            MemoryUnitFact::SendsAway(direct) => self.sent_away[usize::from(direct)] += 1,
+        }
+    }
+
+    /// True if nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        let trackers = self.halves.iter().flat_map(|half| half.reads.iter().chain(&half.writes));
+        trackers.chain(&self.writes_wait).chain([&self.reads_wait]).all(|gauge| gauge.live == 0)
+    }
+
+    /// A line's bits change.
+    pub const fn change(&mut self, from: DirectoryState, to: DirectoryState) {
+        self.changes[from as usize][to as usize] += 1;
+    }
+
+    /// Brings its sums up to a cycle.
+    pub fn bring_up(&mut self, cycle: u64) {
+        for half in &mut self.halves {
+            half.reads.iter_mut().chain(&mut half.writes).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+        }
+        self.writes_wait.iter_mut().chain([&mut self.reads_wait]).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+    }
+
+    /// The count of an event of the unit, after [`UnitCells::bring_up`].
+    pub fn value(&self, event: &str, subevent: &str) -> Option<u64> {
+        use DirectoryState::{Any, Nowhere, Shared};
+        let changes = |from: DirectoryState, to: DirectoryState| self.changes[from as usize][to as usize];
+        match (event, subevent) {
+            ("DIRECTORY_LOOKUP", "ANY") => return Some(self.found.iter().sum()),
+            ("DIRECTORY_LOOKUP", "STATE_I") | ("DIRECTORY_HIT", "CLEAN_I") => return Some(self.found[0]),
+            ("DIRECTORY_LOOKUP", "STATE_S") | ("DIRECTORY_HIT", "CLEAN_S") => return Some(self.found[1]),
+            ("DIRECTORY_LOOKUP", "STATE_A") | ("DIRECTORY_HIT", "CLEAN_A") => return Some(self.found[2]),
+            ("DIRECTORY_UPDATE", "ANY" | "HIT_NON_PMM") => return Some(self.changes.as_flattened().iter().sum()),
+            ("DIRECTORY_UPDATE", "I2S" | "I_TO_S_HIT_NON_PMM") => return Some(changes(Nowhere, Shared)),
+            ("DIRECTORY_UPDATE", "I2A" | "I_TO_A_HIT_NON_PMM") => return Some(changes(Nowhere, Any)),
+            ("DIRECTORY_UPDATE", "S2A" | "S_TO_A_HIT_NON_PMM") => return Some(changes(Shared, Any)),
+            ("DIRECTORY_UPDATE", "A2S" | "A_TO_S_HIT_NON_PMM") => return Some(changes(Any, Shared)),
+            ("DIRECTORY_UPDATE", "S2I" | "S_TO_I_HIT_NON_PMM") => return Some(changes(Shared, Nowhere)),
+            ("DIRECTORY_UPDATE", "A2I" | "A_TO_I_HIT_NON_PMM") => return Some(changes(Any, Nowhere)),
+            ("RxC_AD_OCCUPANCY", "") => return Some(self.reads_wait.occupied),
+            ("WPQ_NO_REG_CRD", "CHN0") => return Some(self.writes_wait[0].occupied),
+            ("WPQ_NO_REG_CRD", "CHN1") => return Some(self.writes_wait[1].occupied),
+            ("BYPASS_M2M_EGRESS", "TAKEN") => return Some(self.sent[0]),
+            ("BYPASS_M2M_EGRESS", "NOT_TAKEN") => return Some(self.sent[1]),
+            // Data does not go straight to the core where the directory says otherwise, or the agent wants it.
+            ("DIRECT2CORE_NOT_TAKEN_DIRSTATE", "NON_CISGRESS") => return Some(self.queried_first),
+            ("DIRECT2CORE_NOT_TAKEN_NOTFORKED", "") => return Some(self.to_agent),
+            ("DIRECT2UPI_NOT_TAKEN_CREDITS", "EGRESS") => return Some(self.sent_away[0]),
+            ("DIRECT2UPI_TAKEN", "") => return Some(self.sent_away[1]),
+            _ => {}
+        }
+        let (name, halves) = self.of_halves(event, subevent);
+        let sum = |of: &dyn Fn(&HalfCells) -> u64| Some(halves.iter().map(of).sum());
+        let every = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads.iter().map(of).sum::<u64>();
+        let ahead = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads[2..].iter().map(of).sum::<u64>();
+        let entries: fn(&Gauge) -> u64 = |gauge| gauge.entries;
+        let occupied: fn(&Gauge) -> u64 = |gauge| gauge.occupied;
+        let of = |half: &HalfCells, prefetch: MemoryPrefetch| half.reads[prefetch as usize].entries;
+        let event = event.trim_end_matches("_CH0").trim_end_matches("_CH1");
+        match (event, name) {
+            ("RxC_AD_INSERTS", "") | ("TRACKER_INSERTS", "CH") => sum(&|half| every(half, entries)),
+            ("IMC_READS", "ALL" | "NORMAL" | "TO_DDR_AS_MEM" | "TO_NM1LM") => sum(&|half| every(half, entries)),
+            ("IMC_WRITES", "FULL") => sum(&|half| half.writes[0].entries),
+            ("IMC_WRITES", "PARTIAL") => sum(&|half| half.writes[1].entries),
+            ("IMC_WRITES", "ALL" | "TO_DDR_AS_MEM" | "NI") | ("WR_TRACKER_INSERTS", "CH") => {
+                sum(&|half| half.writes.iter().map(entries).sum())
+            }
+            ("TRACKER_OCCUPANCY", "CH") => sum(&|half| every(half, occupied)),
+            // Writes of whole lines are done with when they are in the queue, those of parts when memory has them.
+            ("WR_TRACKER_POSTED_INSERTS", "CH") => sum(&|half| half.writes[0].entries),
+            ("WR_TRACKER_POSTED_OCCUPANCY", "CH") => sum(&|half| half.writes[0].occupied),
+            ("WR_TRACKER_NE", "CH") => sum(&|half| half.writes[0].nonempty),
+            ("WR_TRACKER_NONPOSTED_INSERTS", "CH") => sum(&|half| half.writes[1].entries),
+            ("WR_TRACKER_NONPOSTED_OCCUPANCY", "CH") => sum(&|half| half.writes[1].occupied),
+            ("PREFCAM_INSERTS", "XPT" | "XPT_ALLCH") | ("PREFCAM_DEMAND_MERGE", "XPT_ALLCH") => {
+                sum(&|half| of(half, MemoryPrefetch::Agent))
+            }
+            ("PREFCAM_INSERTS", "UPI" | "UPI_ALLCH") | ("PREFCAM_DEMAND_MERGE", "UPI_ALLCH") => {
+                sum(&|half| of(half, MemoryPrefetch::Link))
+            }
+            ("PREFCAM_OCCUPANCY", "CH" | "ALLCH") => sum(&|half| ahead(half, occupied)),
+            ("PREFCAM_RxC_DEALLOCS", "1LM_POSTED") => sum(&|half| ahead(half, entries)),
+            ("PREFCAM_RxC_DEALLOCS", "SQUASHED")
+            | ("PREFCAM_DEMAND_DROPS", "XPT")
+            | ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => sum(&|half| of(half, MemoryPrefetch::Lost)),
+            ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.read[2..].iter().sum()),
+            ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.read[..2].iter().sum()),
+            _ => None,
+        }
+    }
+
+    /// A subevent's name without the channel that it or its event names, and that channel's half, or both.
+    fn of_halves<'a>(&self, event: &str, subevent: &'a str) -> (&'a str, &[HalfCells]) {
+        let half = |number: usize| &self.halves[number..=number];
+        match (event, subevent) {
+            ("PREFCAM_DROP_REASONS_CH0", _) => (subevent, half(0)),
+            ("PREFCAM_DROP_REASONS_CH1", _) => (subevent, half(1)),
+            (_, "CH0") => ("CH", half(0)),
+            (_, "CH1") => ("CH", half(1)),
+            (_, name) => {
+                let behind = |prefix: [&str; 2]| prefix.iter().find_map(|&prefix| name.strip_prefix(prefix));
+                if let Some(rest) = behind(["CH0_", "CH0."]) {
+                    (rest, half(0))
+                } else if let Some(rest) = behind(["CH1_", "CH1."]) {
+                    (rest, half(1))
+                } else if let Some(rest) = name.strip_suffix("_CH0") {
+                    (rest, half(0))
+                } else if let Some(rest) = name.strip_suffix("_CH1") {
+                    (rest, half(1))
+                } else {
+                    (name, &self.halves)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What the arbitrations of a link's virtual networks did.
+
+use pericore_facts::emerald_rapids::{Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid};
+
+/// What the networks' arbitrations did, by network and class.
+#[derive(Debug, Clone, Default)]
+pub struct Arbitrations {
+    pub(super) lost: [[u64; LINK_CLASSES]; NETWORKS],
+    pub(super) poor: [[u64; LINK_CLASSES]; NETWORKS],
+    pub(super) silent: [[u64; LINK_CLASSES]; NETWORKS],
+    pub(super) missed: [[u64; LINK_CLASSES]; NETWORKS],
+    /// Both rings of one network, of the other; both networks; all.
+    pub(super) wins: [u64; 4],
+    /// Too few shared credits for both networks, for both rings.
+    pub(super) scarce: [u64; 2],
+    /// Only one network takes shared credits; only one ring of a network does.
+    pub(super) alone: [u64; NETWORKS],
+    pub(super) one_ring: [[u64; 2]; NETWORKS],
+    pub(super) held: [u64; NETWORKS],
+    /// Attempts to slot both rings' winners, and of these what did.
+    pub(super) attempts: [u64; 2],
+    /// Flits by their messages; the first of one on a credit of its own.
+    pub(super) headers: [u64; 4],
+}
+
+impl Arbitrations {
+    /// One more arbitration.
+    pub fn add(&mut self, arbitration: &Arbitration) {
+        let Arbitration { outcomes, shared, flit, waits } = arbitration;
+        for (network, outcomes) in (0..).zip(outcomes) {
+            for (class, outcome) in (0..).zip(outcomes) {
+                self.lost[network][class] += u64::from(*outcome == ArbitrationOutcome::Loses);
+                self.poor[network][class] +=
+                    u64::from(matches!(outcome, ArbitrationOutcome::Poor | ArbitrationOutcome::Silent));
+                self.silent[network][class] += u64::from(*outcome == ArbitrationOutcome::Silent);
+            }
+        }
+        let waited = [0, 1].map(|network| arbitration.waited(network));
+        let [first, second] = [0, 1].map(|network| arbitration.winners(network));
+        let some = |rings: [bool; 2]| rings[0] || rings[1];
+        if some(waited[0]) && some(waited[1]) {
+            // Both networks together need ten credits at most; the turn that comes first sees all that there are.
+            self.scarce[0] += u64::from(shared[0].max(shared[1]) < 10);
+            let takes = [first, second].map(|winners| winners.contains(&Some(Paid::Shared)));
+            match takes {
+                [true, false] => self.alone[0] += 1,
+                [false, true] => self.alone[1] += 1,
+                _ => {}
+            }
+        }
+        for (network, winners) in (0..).zip([first, second]) {
+            if waited[network] == [true, true] {
+                self.scarce[1] += u64::from(shared[network] < 5);
+                match winners.map(|paid| paid == Some(Paid::Shared)) {
+                    [true, false] => self.one_ring[network][0] += 1,
+                    [false, true] => self.one_ring[network][1] += 1,
+                    _ => {}
+                }
+            }
+        }
+        let number = |winners: [Option<Paid>; 2]| winners.iter().flatten().count();
+        let (of_first, of_second) = (number(first), number(second));
+        self.wins[0] += u64::from(of_first == 2);
+        self.wins[1] += u64::from(of_second == 2);
+        self.wins[2] += u64::from(of_first > 0 && of_second > 0);
+        self.wins[3] += u64::from(of_first + of_second == 4);
+        let Some((network, messages)) = *flit else { return };
+        let (slotted, other) = if network == 0 { (first, of_second) } else { (second, of_first) };
+        self.held[usize::from(1 - network)] += u64::from(other > 0);
+        if let [Some(address), Some(block)] = slotted {
+            self.attempts[0] += 1;
+            self.attempts[1] += u64::from(address == Paid::Shared && block == Paid::Shared);
+        }
+        // A line goes before an address; on a credit of its own it goes alone.
+        let alone = slotted[1].or(slotted[0]) == Some(Paid::Own);
+        self.headers[if alone { 0 } else { usize::from(messages) }] += 1;
+        if messages < 3 {
+            for (missed, waits) in self.missed.as_flattened_mut().iter_mut().zip(waits.as_flattened()) {
+                *missed += u64::from(*waits);
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What memory channels did, and what the guide's events of the memory controller mean by it (section 2.2).
+
+use pericore_dram::{Command, Lane, MajorMode, MemoryState, Pending, Sent};
+use pericore_facts::emerald_rapids::MemoryFact;
+
+use super::gauge::Gauge;
+
+/// Column commands, as the events tell them apart.
+#[derive(Debug, Clone, Copy)]
+enum Column {
+    Read,
+    Underfill,
+    Write,
+}
+
+/// Totals of one subchannel.
+#[derive(Debug, Clone, Default)]
+struct HalfCells {
+    /// By column command, whether writes were preferred, whether the request was starved.
+    columns: [[[u64; 2]; 2]; 3],
+    /// By whom the row was opened for, and whether that was starved.
+    activates: [[u64; 2]; Lane::COUNT],
+    /// Rows closed in the way of somebody, by whom.
+    precharges: [u64; Lane::COUNT],
+    /// Rows closed because they were idle; all rows of a rank.
+    idle: u64,
+    all: u64,
+    /// Refreshes in good time, and those that could not wait.
+    refreshes: [u64; 2],
+    forwards: u64,
+    merges: u64,
+    /// Changes of the major mode: to reads, to writes.
+    changes: [u64; 2],
+    /// Rows closed that a queue waited for.
+    preempted: [u64; 2],
+    /// Requests that are pending.
+    queues: [Gauge; 2],
+    /// Reads whose data is on its way in.
+    buffer: Gauge,
+    /// Reads are preferred, writes are.
+    modes: [Gauge; 2],
+    /// Ranks whose clock is off.
+    clock_off: [Gauge; 2],
+}
+
+/// Totals of one memory channel.
+#[derive(Debug, Clone, Default)]
+pub struct ChannelCells {
+    halves: [HalfCells; 2],
+    /// Subchannels in which a rank's requests wait for heat or power, by rank; in which everything does; that refresh
+    /// themselves.
+    throttled: [Gauge; 2],
+    critical: Gauge,
+    refreshing: Gauge,
+    /// Subchannels that are powered down.
+    down: Gauge,
+    corrected: u64,
+}
+
+/// Reads that complete a line to be written belong to the writes.
+const fn prefers_writes(mode: MajorMode) -> usize {
+    match mode {
+        MajorMode::Read => 0,
+        _ => 1,
+    }
+}
+
+/// A channel is powered down while both of its subchannels are.
+const HALVES: u64 = 2;
+/// A level that is no queue has room for everybody.
+const ENDLESS: u64 = u64::MAX;
+
+fn switch(gauge: &mut Gauge, on: bool, cycle: u64) {
+    if on { gauge.enter(cycle, ENDLESS) } else { gauge.leave(cycle, ENDLESS) }
+}
+
+impl HalfCells {
+    fn command(&mut self, sent: &Sent) {
+        let (mode, starved) = (prefers_writes(sent.mode), usize::from(sent.starved));
+        let column = match sent.record.command {
+            Command::Activate => {
+                self.activates[sent.lane as usize][starved] += 1;
+                return;
+            }
+            Command::PrechargeMiss => {
+                self.precharges[sent.lane as usize] += 1;
+                return;
+            }
+            Command::PrechargeIdle => {
+                self.idle += 1;
+                return;
+            }
+            Command::PrechargeAll => {
+                self.all += 1;
+                return;
+            }
+            Command::RefreshIdle => {
+                self.refreshes[0] += 1;
+                return;
+            }
+            Command::RefreshForced => {
+                self.refreshes[1] += 1;
+                return;
+            }
+            Command::Read => {
+                self.buffer.enter(sent.record.cycle, ENDLESS);
+                Column::Read
+            }
+            Command::Underfill => Column::Underfill,
+            Command::WriteMajor | Command::WriteOpportunistic => Column::Write,
+        };
+        self.columns[column as usize][mode][starved] += 1;
+    }
+
+    /// Column commands of some kinds.
+    fn columns(&self, kinds: &[Column]) -> u64 {
+        kinds.iter().map(|&kind| self.columns[kind as usize].as_flattened().iter().sum::<u64>()).sum()
+    }
+
+    /// Of those, the ones in a mode; in their turn or not.
+    fn in_mode(&self, kinds: &[Column], mode: usize) -> u64 {
+        kinds.iter().map(|&kind| self.columns[kind as usize][mode].iter().sum::<u64>()).sum()
+    }
+
+    fn of_age(&self, kinds: &[Column], starved: usize) -> u64 {
+        kinds.iter().map(|&kind| self.columns[kind as usize].iter().map(|ages| ages[starved]).sum::<u64>()).sum()
+    }
+
+    fn opened(&self, lanes: &[Lane]) -> u64 {
+        lanes.iter().map(|&lane| self.activates[lane as usize].iter().sum::<u64>()).sum()
+    }
+
+    fn closed(&self, lanes: &[Lane]) -> u64 {
+        lanes.iter().map(|&lane| self.precharges[lane as usize]).sum()
+    }
+}
+
+const EVERY_LANE: [Lane; 3] = [Lane::Reads, Lane::Writes, Lane::Underfills];
+const READS: [Column; 2] = [Column::Read, Column::Underfill];
+const WRITES: [Column; 1] = [Column::Write];
+const EVERY_COLUMN: [Column; 3] = [Column::Read, Column::Underfill, Column::Write];
+
+impl ChannelCells {
+    /// Something happens in one of its halves. `room` are the entries of the pending queues.
+    #[inline]
+    pub fn add(&mut self, half: u8, fact: MemoryFact, cycle: u64, room: [u64; 2]) {
+        let of = &mut self.halves[usize::from(half) % 2];
+        match fact {
+            MemoryFact::Starts => of.modes[0].enter(0, ENDLESS),
+            MemoryFact::Command(sent) => of.command(&sent),
+            MemoryFact::Delivers => of.buffer.leave(cycle, ENDLESS),
+            MemoryFact::Enters(queue) => of.queues[queue as usize].enter(cycle, room[queue as usize]),
+            MemoryFact::Leaves(queue) => of.queues[queue as usize].leave(cycle, room[queue as usize]),
+            MemoryFact::Forwards => of.forwards += 1,
+            MemoryFact::Merges => of.merges += 1,
+            MemoryFact::Mode { from, to } => {
+                let (from, to) = (prefers_writes(from), prefers_writes(to));
+                if from != to {
+                    of.modes[from].leave(cycle, ENDLESS);
+                    of.modes[to].enter(cycle, ENDLESS);
+                    of.changes[to] += 1;
+                }
+            }
+            MemoryFact::Preempts(victim) => of.preempted[victim as usize] += 1,
+            MemoryFact::State(MemoryState::ClockOn(rank), on) => {
+                switch(&mut of.clock_off[usize::from(rank) % 2], !on, cycle);
+            }
+            MemoryFact::State(MemoryState::Throttled(rank), on) => {
+                switch(&mut self.throttled[usize::from(rank) % 2], on, cycle);
+            }
+            MemoryFact::State(MemoryState::Critical, on) => switch(&mut self.critical, on, cycle),
+            MemoryFact::State(MemoryState::SelfRefresh, on) => switch(&mut self.refreshing, on, cycle),
+            MemoryFact::State(MemoryState::PoweredDown | MemoryState::DllOff, true) => self.down.enter(cycle, HALVES),
+            MemoryFact::State(MemoryState::PoweredDown | MemoryState::DllOff, false) => self.down.leave(cycle, HALVES),
+            MemoryFact::Corrects => self.corrected += 1,
+        }
+    }
+
+    /// Brings its sums up to a cycle.
+    pub fn bring_up(&mut self, cycle: u64, room: [u64; 2]) {
+        for half in &mut self.halves {
+            for (queue, room) in half.queues.iter_mut().zip(room) {
+                *queue = queue.at(cycle, room);
+            }
+            let levels = half.modes.iter_mut().chain(&mut half.clock_off).chain([&mut half.buffer]);
+            levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+        }
+        let levels = self.throttled.iter_mut().chain([&mut self.critical, &mut self.refreshing]);
+        levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+        self.down = self.down.at(cycle, HALVES);
+    }
+
+    /// The count of an event of the memory controller, after [`ChannelCells::bring_up`].
+    pub fn value(&self, event: &str, subevent: &str) -> Option<u64> {
+        if let Some(gauge) = self.level(event, subevent) {
+            return gauge;
+        }
+        let (name, halves) = self.of_halves(subevent);
+        // The halves are part of the name of some events.
+        let (event, halves) = match event.split_once("_PCH") {
+            Some((event, half)) => (event, &self.halves[half.parse::<usize>().ok()?..][..1]),
+            None => (event, halves),
+        };
+        let sum = |of: &dyn Fn(&HalfCells) -> u64| Some(halves.iter().map(of).sum());
+        match (event, name) {
+            ("CAS_COUNT", "PCH" | "ALL") | ("CAS_ISSUED_REQ_LEN", "PCH") => sum(&|half| half.columns(&EVERY_COLUMN)),
+            // What precharges at the end has a command of its own, which this controller does not send.
+            ("CAS_COUNT", "RD_PRE_REG" | "RD_PRE_UNDERFILL" | "WR_PRE") => Some(0),
+            ("CAS_COUNT", "RD_REG") | ("CAS_ISSUED_REQ_LEN", "RD_64B") => sum(&|half| half.columns(&[Column::Read])),
+            ("CAS_COUNT", "RD_UNDERFILL") | ("CAS_ISSUED_REQ_LEN", "RD_UFILL_64B") => {
+                sum(&|half| half.columns(&[Column::Underfill]))
+            }
+            ("CAS_COUNT", "RD") => sum(&|half| half.columns(&READS)),
+            ("CAS_COUNT", "WR" | "WR_NONPRE") | ("CAS_ISSUED_REQ_LEN", "WR_64B") => sum(&|half| half.columns(&WRITES)),
+            // A subchannel moves a whole line in one burst of 16: every command is of 64 bytes.
+            ("CAS_ISSUED_REQ_LEN", "RD_32B" | "RD_UFILL_32B" | "WR_32B") => Some(0),
+            ("CAS_MM", "RD_RMM") => sum(&|half| half.in_mode(&READS, 0)),
+            ("CAS_MM", "RD_WMM") => sum(&|half| half.in_mode(&READS, 1)),
+            ("CAS_MM", "WR_RMM") => sum(&|half| half.in_mode(&WRITES, 0)),
+            ("CAS_MM", "WR_WMM") => sum(&|half| half.in_mode(&WRITES, 1)),
+            ("RD_CAS_PRIO", "NORMAL") => sum(&|half| half.of_age(&READS, 0)),
+            ("RD_CAS_PRIO", "STARVED") => sum(&|half| half.of_age(&READS, 1)),
+            ("WR_CAS_PRIO", "NORMAL") => sum(&|half| half.of_age(&WRITES, 0)),
+            ("WR_CAS_PRIO", "STARVED") => sum(&|half| half.of_age(&WRITES, 1)),
+            ("ACT_COUNT", "ALL") | ("ACT_PRIO", "PCH") => sum(&|half| half.opened(&EVERY_LANE)),
+            ("ACT_COUNT", "RD") => sum(&|half| half.opened(&[Lane::Reads])),
+            ("ACT_COUNT", "WR") => sum(&|half| half.opened(&[Lane::Writes])),
+            ("ACT_COUNT", "UFILL") => sum(&|half| half.opened(&[Lane::Underfills])),
+            ("ACT_PRIO", "RD_CRITICAL" | "WR_CRITICAL") => Some(0),
+            ("ACT_PRIO", "RD_NORMAL") => sum(&|half| half.activates[Lane::Reads as usize][0]),
+            ("ACT_PRIO", "RD_STARVED") => sum(&|half| half.activates[Lane::Reads as usize][1]),
+            ("ACT_PRIO", "WR_NORMAL") => sum(&|half| half.activates[1..].iter().map(|ages| ages[0]).sum()),
+            ("ACT_PRIO", "WR_STARVED") => sum(&|half| half.activates[1..].iter().map(|ages| ages[1]).sum()),
+            ("PRE_COUNT", "RD") => sum(&|half| half.closed(&[Lane::Reads])),
+            ("PRE_COUNT", "WR") => sum(&|half| half.closed(&[Lane::Writes])),
+            ("PRE_COUNT", "UFILL") => sum(&|half| half.closed(&[Lane::Underfills])),
+            ("PRE_COUNT", "PGT") => sum(&|half| half.idle),
+            ("PRE_COUNT", "ALL") => sum(&|half| half.closed(&EVERY_LANE) + half.idle),
+            ("DRAM_PRE_ALL", "PCH" | "ALL") => sum(&|half| half.all),
+            ("DRAM_REFRESH", "HIGH" | "HIGH_ALL") => sum(&|half| half.refreshes[0]),
+            ("DRAM_REFRESH", "PANIC" | "PANIC_ALL") => sum(&|half| half.refreshes[1]),
+            ("WPQ_READ_HIT", "PCH") => sum(&|half| half.forwards),
+            ("WPQ_WRITE_HIT", "PCH") => sum(&|half| half.merges),
+            ("PREEMPTION", "RD") => sum(&|half| half.preempted[Pending::Reads as usize]),
+            ("PREEMPTION", "WR") => sum(&|half| half.preempted[Pending::Writes as usize]),
+            ("PREEMPTION_MM_SWITCH", "RMM") | ("MAJOR_MODE_CHANGE", "PW_TO_PR") => sum(&|half| half.changes[0]),
+            ("PREEMPTION_MM_SWITCH", "WMM") | ("MAJOR_MODE_CHANGE", "PR_TO_PW") => sum(&|half| half.changes[1]),
+            ("ECC_CORRECTABLE_ERRORS", "") => Some(self.corrected),
+            _ => None,
+        }
+    }
+
+    /// A subevent's name without the half that it names, and that half, or both; of one that names nothing else, `PCH`.
+    fn of_halves<'a>(&self, subevent: &'a str) -> (&'a str, &[HalfCells]) {
+        let (name, half) = match subevent {
+            "PCH0" => ("PCH", 0),
+            "PCH1" => ("PCH", 1),
+            _ => match subevent.rsplit_once("_PCH") {
+                Some((name, "0")) => (name, 0),
+                Some((name, "1")) => (name, 1),
+                _ => return (subevent, &self.halves),
+            },
+        };
+        (name, &self.halves[half..=half])
+    }
+
+    /// The count of an event about something that lasts.
+    fn level(&self, event: &str, subevent: &str) -> Option<Option<u64>> {
+        let half = |name: &str| name.ends_with('1') as usize;
+        let queue = if event.starts_with("WPQ") { Pending::Writes } else { Pending::Reads } as usize;
+        let of = |half: usize| &self.halves[half].queues[queue];
+        Some(match (event, subevent) {
+            ("RPQ_INSERTS" | "WPQ_INSERTS", "PCH0" | "PCH1") => Some(of(half(subevent)).entries),
+            // All requests are of low priority.
+            ("RPQ_PRIO" | "WPQ_PRIO", "PCH0_LOW") => Some(of(0).entries),
+            ("RPQ_PRIO" | "WPQ_PRIO", "PCH1_LOW") => Some(of(1).entries),
+            ("RPQ_CYCLES_NE" | "WPQ_CYCLES_NE", "PCH0" | "PCH1") => Some(of(half(subevent)).nonempty),
+            ("RPQ_OCCUPANCY_PCH0" | "RPQ_OCCUPANCY_PCH1" | "WPQ_OCCUPANCY_PCH0" | "WPQ_OCCUPANCY_PCH1", "") => {
+                Some(of(half(event)).occupied)
+            }
+            ("RPQ_CYCLES_FULL_PCH0" | "RPQ_CYCLES_FULL_PCH1" | "WPQ_CYCLES_FULL_PCH0" | "WPQ_CYCLES_FULL_PCH1", "") => {
+                Some(of(half(event)).full)
+            }
+            ("RDB_INSERTS", "ALL") => Some(self.halves.iter().map(|half| half.buffer.entries).sum()),
+            ("RDB_INSERTS", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.entries),
+            ("RDB_NE", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.nonempty),
+            ("MAJOR_MODES", "PREF_RD") => Some(self.halves.iter().map(|half| half.modes[0].occupied).sum()),
+            ("MAJOR_MODES", "PREF_WR") => Some(self.halves.iter().map(|half| half.modes[1].occupied).sum()),
+            ("POWER_THROTTLE_CYCLES", "SLOT0" | "SLOT1") => Some(self.throttled[half(subevent)].nonempty),
+            ("POWER_CRIT_THROTTLE_CYCLES", "SLOT0" | "SLOT1") => Some(self.critical.nonempty),
+            ("POWER_SELF_REFRESH", "") => Some(self.refreshing.nonempty),
+            ("POWER_CHANNEL_PPD", "") => Some(self.down.full),
+            ("POWER_CKE_CYCLES", _) => {
+                let number: usize = subevent.strip_prefix("LOW_")?.parse().ok()?;
+                Some(self.halves.get(number / 2)?.clock_off[number % 2].occupied)
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! Messages on a mesh, by where they came from and went to, and when. What each mesh stop saw of them follows from
+//! where it lies.
+
+mod queue;
+
+use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, Ring, Tile};
+pub use queue::Queue;
+use queue::Waits;
+
+/// What an agent sent to a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sent {
+    messages: u64,
+    /// Cycles that its credits were in use, added up.
+    held: u64,
+}
+
+/// Messages of a socket.
+#[derive(Debug, Clone)]
+pub struct Traffic {
+    /// Row and column of each tile, and how many tiles and columns there are.
+    places: [(u8, u8); MOST_TILES],
+    tiles: usize,
+    columns: usize,
+    /// By ring and agent, row of the destination, source.
+    sent: Vec<[[Sent; MOST_TILES]; MOST_ROWS]>,
+    /// The same: cycles that messages waited for a credit.
+    missed: Vec<[[u64; MOST_TILES]; MOST_ROWS]>,
+    /// By ring, column of the source, destination: messages. No stop asks for more of both ends than one table or the
+    /// other has.
+    came: [[[u64; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
+    /// By ring and agent, source.
+    egress: Vec<Waits<1>>,
+    /// By ring, tile.
+    turns: Vec<Waits<1>>,
+    /// By ring, tile: messages that came down or up the column, and those that came along the row.
+    ingress: Vec<Waits<2>>,
+    /// By ring, column, down.
+    bridges: Vec<Waits<1>>,
+    /// By tile: cycles that distress held messages back.
+    throttled: Vec<u64>,
+    /// By tile, for messages from below and above: cycles that they had to keep their place.
+    ordered: Vec<[u64; 2]>,
+}
+
+const LANES: usize = Ring::COUNT * 2;
+
+/// A ring and one of the agents that send on it.
+#[inline]
+const fn lane(ring: Ring, agent: u8) -> usize {
+    ring as usize * 2 + agent as usize % 2
+}
+
+impl Traffic {
+    /// A quiet mesh.
+    ///
+    /// # Panics
+    /// If it is larger than any that is known.
+    pub fn new(tiles: &[Tile]) -> Self {
+        let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max().unwrap_or(0);
+        let rows = tiles.iter().map(|tile| usize::from(tile.row) + 1).max().unwrap_or(0);
+        assert!(tiles.len() <= MOST_TILES && rows <= MOST_ROWS && columns <= MOST_COLUMNS, "a mesh of {rows} rows");
+        let mut places = [(0, 0); MOST_TILES];
+        for (place, tile) in places.iter_mut().zip(tiles) {
+            *place = (tile.row, tile.column);
+        }
+        let tiles = tiles.len();
+        Self {
+            places,
+            tiles,
+            columns,
+            sent: vec![[[Sent::default(); MOST_TILES]; MOST_ROWS]; LANES],
+            missed: vec![[[0; MOST_TILES]; MOST_ROWS]; LANES],
+            came: [[[0; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
+            egress: Waits::many(LANES * tiles),
+            turns: Waits::many(Ring::COUNT * tiles),
+            ingress: Waits::many(Ring::COUNT * tiles),
+            bridges: Waits::many(Ring::COUNT * columns * 2),
+            throttled: vec![0; tiles],
+            ordered: vec![[0; 2]; tiles],
+        }
+    }
+
+    /// Row and column of a tile.
+    #[inline]
+    const fn place(&self, tile: u8) -> (usize, usize) {
+        let (row, column) = self.places[tile as usize % MOST_TILES];
+        (row as usize % MOST_ROWS, column as usize % MOST_COLUMNS)
+    }
+
+    /// Counts a message of a ring and agent between two of the tiles, which held its credit for so many cycles, or
+    /// needed none.
+    #[inline(always)]
+    pub fn count(&mut self, (ring, agent): (Ring, u8), (from, to): (u8, u8), held: u64) {
+        let ((_, column), (row, _)) = (self.place(from), self.place(to));
+        let sent = &mut self.sent[lane(ring, agent)][row][usize::from(from) % MOST_TILES];
+        sent.messages += 1;
+        sent.held += held;
+        self.came[ring as usize][column][usize::from(to) % MOST_TILES] += 1;
+    }
+
+    /// Adds the waits of a message between two of the tiles.
+    #[inline(never)]
+    pub fn wait(&mut self, message: &Message) {
+        let (ring, now, tiles) = (message.ring as usize, message.put, self.tiles);
+        let ((from_row, column), (to_row, _)) = (self.place(message.from), self.place(message.to));
+        let down = usize::from(to_row > from_row);
+        if message.left > message.put {
+            let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
+            self.egress[lane * tiles + from].add(0, message.put, message.left, now);
+            self.throttled[from] += message.released - message.first;
+            self.missed[lane][to_row][from] += message.credited - message.released;
+        }
+        if let Some(Bridged { came, went }) = message.bridged
+            && went > came
+        {
+            self.bridges[(ring * self.columns + column) * 2 + down].add(0, came, went, now);
+        }
+        if message.turned > message.reached {
+            let turn = usize::from(message.turn);
+            self.turns[ring * tiles + turn].add(0, message.reached, message.turned, now);
+            self.ordered[turn][down] += message.ordered - message.reached;
+        }
+        if message.taken > message.arrived {
+            let along_row = message.turn != message.to;
+            let to = ring * tiles + usize::from(message.to);
+            self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
+        }
+    }
+
+    /// Messages of a ring and agent that a condition on source and row of the destination chooses.
+    pub fn sent_by(&self, ring: Ring, agent: Option<u8>, chosen: impl Fn(usize, u8) -> bool) -> u64 {
+        let agents = (0..2).filter(|&a| agent.is_none_or(|agent| agent == a));
+        let rows = agents.flat_map(|agent| (0..).zip(&self.sent[lane(ring, agent)]));
+        let of_row = |(row, sent): (u8, &[Sent; MOST_TILES])| {
+            let sent = sent[..self.tiles].iter().enumerate();
+            sent.filter(|&(from, _)| chosen(from, row)).map(|(_, sent)| sent.messages).sum::<u64>()
+        };
+        rows.map(of_row).sum()
+    }
+
+    /// Messages of a ring that a condition on the source's column and on the destination chooses.
+    pub fn come_to(&self, ring: Ring, chosen: impl Fn(u8, usize) -> bool) -> u64 {
+        let of_column = |(column, came): (u8, &[u64; MOST_TILES])| {
+            let came = came[..self.tiles].iter().enumerate();
+            came.filter(|&(to, _)| chosen(column, to)).map(|(_, messages)| messages).sum::<u64>()
+        };
+        (0..).zip(&self.came[ring as usize][..self.columns]).map(of_column).sum()
+    }
+
+    /// The egress queue of a tile's agent.
+    pub fn egress(&self, ring: Ring, agent: u8, tile: usize) -> &Queue {
+        let [queue] = self.egress[lane(ring, agent) * self.tiles + tile].totals();
+        queue
+    }
+
+    /// The queue of a tile for messages that turn into its row.
+    pub fn turning(&self, ring: Ring, tile: usize) -> &Queue {
+        let [queue] = self.turns[ring as usize * self.tiles + tile].totals();
+        queue
+    }
+
+    /// What a tile's ingress did with messages that came down or up its column, and with those that came along its row.
+    pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 2] {
+        self.ingress[ring as usize * self.tiles + tile].totals()
+    }
+
+    /// The fabric's buffer of a column for messages that go up or down.
+    pub fn bridge(&self, ring: Ring, column: usize, down: bool) -> &Queue {
+        let [queue] = self.bridges[(ring as usize * self.columns + column) * 2 + usize::from(down)].totals();
+        queue
+    }
+
+    /// Cycles that an agent's credits for a row were in use, added up.
+    pub fn held(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
+        self.sent[lane(ring, agent)][usize::from(row)][tile].held
+    }
+
+    /// Cycles that an agent's messages waited for a credit for a row.
+    pub fn missed(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
+        self.missed[lane(ring, agent)][usize::from(row)][tile]
+    }
+
+    /// Cycles that distress held a tile's messages back.
+    pub fn throttled(&self, tile: usize) -> u64 {
+        self.throttled[tile]
+    }
+
+    /// Cycles that messages from below or above kept their place before they turned at a tile.
+    pub fn ordered(&self, tile: usize, down: bool) -> u64 {
+        self.ordered[tile][usize::from(down)]
+    }
+}

@@ -1,0 +1,213 @@
+//! A queue's figures from the stays of the messages that waited in it.
+
+use pericore_facts::emerald_rapids::{HALF_FULL, PATIENCE, ROOM};
+
+/// Stretches that a queue has room for from the start: those of a queue that is full, and a few.
+const STRETCHES: usize = 16;
+
+/// How many messages wait over time.
+#[derive(Debug, Clone)]
+pub struct Depth {
+    /// The stay of the first message that came when nobody waited.
+    first: (u64, u64),
+    /// When nobody waits any more.
+    emptied: u64,
+    /// If more came, how many wait from each cycle on, up to the next one listed. None after the last.
+    stretches: Vec<(u64, u32)>,
+}
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self { first: (0, 0), emptied: 0, stretches: Vec::with_capacity(STRETCHES) }
+    }
+}
+
+/// How long a stay made a queue reach a depth, in cycles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Reached {
+    one: u64,
+    half: u64,
+    full: u64,
+    /// Messages that it found.
+    found: u32,
+}
+
+impl Depth {
+    /// A message waits from `came` to `went`, where nobody else does from `now` on.
+    #[inline]
+    fn add_alone(&mut self, came: u64, went: u64) {
+        (self.first, self.emptied) = ((came, went), went);
+        self.stretches.clear();
+    }
+
+    /// A message waits from `came` to `went`, where others do. Nobody asks about what was before `now`.
+    fn add(&mut self, came: u64, went: u64, now: u64) -> Reached {
+        self.emptied = self.emptied.max(went);
+        if self.stretches.is_empty() {
+            let (came, went) = self.first;
+            self.stretches.extend([(came, 1), (went, 0)]);
+        }
+        let gone = self.stretches.partition_point(|&(start, _)| start <= now);
+        // The stretch that holds now is the last before it.
+        self.stretches.drain(..gone.saturating_sub(1));
+        let first = self.split(came);
+        let last = self.split(went);
+        let mut reached = Reached { found: self.stretches[first].1, ..Reached::default() };
+        for index in first..last {
+            let cycles = self.stretches[index + 1].0 - self.stretches[index].0;
+            let depth = &mut self.stretches[index].1;
+            *depth += 1;
+            match *depth {
+                1 => reached.one += cycles,
+                HALF_FULL => reached.half += cycles,
+                ROOM => reached.full += cycles,
+                _ => {}
+            }
+        }
+        reached
+    }
+
+    /// The index of the stretch that begins at a cycle, made if need be.
+    fn split(&mut self, cycle: u64) -> usize {
+        let after = self.stretches.partition_point(|&(start, _)| start < cycle);
+        if self.stretches.get(after).is_none_or(|&(start, _)| start != cycle) {
+            let depth = if after == 0 { 0 } else { self.stretches[after - 1].1 };
+            self.stretches.insert(after, (cycle, depth));
+        }
+        after
+    }
+}
+
+/// Totals of a queue.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Queue {
+    /// Messages that waited.
+    pub entries: u64,
+    /// Cycles that they waited.
+    pub occupied: u64,
+    /// Cycles in which it held something.
+    pub nonempty: u64,
+    /// Cycles in which it was half full or more.
+    pub half: u64,
+    /// Cycles in which it had no room.
+    pub full: u64,
+    /// Messages that found no room.
+    pub refused: u64,
+    /// Cycles that those waited.
+    pub refused_for: u64,
+    /// Messages that starved.
+    pub starving: u64,
+    /// Cycles for which they did.
+    pub starved: u64,
+    /// Of those, cycles of messages that found no room.
+    pub starved_outside: u64,
+}
+
+impl Queue {
+    /// A message waited.
+    #[inline]
+    fn add(&mut self, waited: u64) {
+        self.entries += 1;
+        self.occupied += waited;
+        let starved = starved(waited);
+        if starved > 0 {
+            self.starving += 1;
+            self.starved += starved;
+        }
+    }
+
+    /// It made the queue reach a depth.
+    fn reach(&mut self, waited: u64, reached: Reached) {
+        self.nonempty += reached.one;
+        self.half += reached.half;
+        self.full += reached.full;
+        if reached.found >= ROOM {
+            self.refused += 1;
+            self.refused_for += waited;
+            self.starved_outside += starved(waited);
+        }
+    }
+}
+
+/// For how long a message that waited was starved.
+#[inline]
+const fn starved(waited: u64) -> u64 {
+    waited.saturating_sub(PATIENCE as u64)
+}
+
+/// What waits in a queue that counts `KINDS` kinds of messages apart.
+#[derive(Debug, Clone)]
+pub struct Waits<const KINDS: usize> {
+    totals: [Queue; KINDS],
+    depth: Depth,
+}
+
+impl<const KINDS: usize> Default for Waits<KINDS> {
+    fn default() -> Self {
+        Self { totals: [Queue::default(); KINDS], depth: Depth::default() }
+    }
+}
+
+impl<const KINDS: usize> Waits<KINDS> {
+    /// As many, each with room of its own.
+    pub fn many(count: usize) -> Vec<Self> {
+        (0..count).map(|_| Self::default()).collect()
+    }
+
+    /// A message of a kind waits from `came` to `went`. Most wait alone.
+    #[inline]
+    pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+        self.totals[kind].add(went - came);
+        if self.depth.emptied <= now {
+            self.depth.add_alone(came, went);
+            self.totals[kind].nonempty += went - came;
+        } else {
+            self.add_to_others(kind, came, went, now);
+        }
+    }
+
+    #[inline(never)]
+    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+        let reached = self.depth.add(came, went, now);
+        self.totals[kind].reach(went - came, reached);
+    }
+
+    /// The totals of each kind.
+    pub const fn totals(&self) -> &[Queue; KINDS] {
+        &self.totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waits;
+
+    #[test]
+    fn depths_are_those_of_stays_that_overlap() {
+        let mut waits = Waits::<1>::default();
+        for (came, went) in [(10, 14), (12, 16), (13, 14), (13, 15)] {
+            waits.add(0, came, went, 10);
+        }
+        let [queue] = waits.totals();
+        // Cycles 10 to 15; two or more in 12 to 14; four in 13.
+        assert_eq!((queue.entries, queue.occupied), (4, 11));
+        assert_eq!((queue.nonempty, queue.half, queue.full, queue.refused), (6, 3, 1, 0));
+        waits.add(0, 13, 33, 12);
+        let [queue] = waits.totals();
+        assert_eq!((queue.refused, queue.refused_for, queue.nonempty), (1, 20, 23));
+        assert_eq!((queue.starving, queue.starved, queue.starved_outside), (1, 12, 12));
+        waits.add(0, 100, 101, 90);
+        let [queue] = waits.totals();
+        assert_eq!((queue.nonempty, queue.occupied), (24, 32));
+    }
+
+    #[test]
+    fn kinds_share_a_queue_and_are_counted_apart() {
+        let mut waits = Waits::<2>::default();
+        waits.add(0, 10, 12, 10);
+        waits.add(1, 11, 14, 10);
+        let [column, row] = waits.totals();
+        assert_eq!((column.entries, column.occupied, column.nonempty, column.half), (1, 2, 2, 0));
+        assert_eq!((row.entries, row.occupied, row.nonempty, row.half), (1, 3, 2, 1));
+    }
+}

@@ -1,0 +1,285 @@
+//! What the events of the common mesh stop mean (Tables 2-8 to 2-71), from where messages came from and went to, and
+//! when.
+
+use super::mesh::{Queue, Traffic};
+use super::snapshot::Snapshot;
+use pericore_facts::emerald_rapids::{Ring, Tile};
+
+/// Which way a message goes past a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+/// A stop, and what its socket's mesh did.
+struct Stop<'a> {
+    tiles: &'a [Tile],
+    traffic: &'a Traffic,
+    index: usize,
+}
+
+/// The count of a mesh stop's event; `None` if the event is not one of those.
+pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subevent: &str) -> Option<u64> {
+    let tiles = &at.shape.tiles;
+    let traffic = &at.cells.traffic[usize::from(socket)];
+    if unit == "mdf" {
+        return fabric(tiles, traffic, usize::from(index), event, subevent);
+    }
+    let index = tiles.iter().position(|tile| tile.unit == Some((unit, index)))?;
+    let stop = Stop { tiles, traffic, index };
+    match event {
+        "DISTRESS_ASSERTED" => match subevent {
+            "HORZ" => Some(traffic.turning(Ring::Address, index).full),
+            "VERT" => Some((0..2).map(|agent| traffic.egress(Ring::Address, agent, index).full).sum()),
+            _ => None,
+        },
+        "RING_SRC_THRTL" => Some(traffic.throttled(index)),
+        "EGRESS_ORDERING" => match subevent {
+            "IV_SNOOPGO_UP" => Some(traffic.ordered(index, false)),
+            "IV_SNOOPGO_DN" => Some(traffic.ordered(index, true)),
+            _ => None,
+        },
+        _ if unit == "m2m" && (event.starts_with("TxC_") || event.starts_with("TGR_")) => stop.own(event, subevent),
+        _ if event.ends_with("_IN_USE") => stop.in_use(event, subevent),
+        _ if event.contains("CRD_ACQUIRED") || event.contains("CRD_OCCUPANCY") || event.starts_with("STALL") => {
+            stop.credits(event, subevent)
+        }
+        _ if event.starts_with("TxR_VERT_") => stop.egress(event, subevent),
+        _ if event.starts_with("TxR_HORZ_") => stop.turn(event, subevent),
+        _ if event.starts_with("RxR_") => stop.ingress(event, subevent),
+        _ if event.starts_with("RING_") => stop.bounces(event, subevent),
+        _ => None,
+    }
+}
+
+impl Stop<'_> {
+    fn here(&self) -> Tile {
+        self.tiles[self.index]
+    }
+
+    /// Messages that come past the stop, or are taken off there; not those that are put on.
+    fn passing(&self, ring: Ring, direction: Direction) -> u64 {
+        let (tiles, here) = (self.tiles, self.here());
+        match direction {
+            Direction::Up | Direction::Down => self.traffic.sent_by(ring, None, |from, row| {
+                tiles[from].column == here.column
+                    && passes(tiles[from].row, row, here.row, direction == Direction::Down)
+            }),
+            Direction::Left | Direction::Right => self.traffic.come_to(ring, |column, to| {
+                tiles[to].row == here.row
+                    && passes(column, tiles[to].column, here.column, direction == Direction::Right)
+            }),
+        }
+    }
+
+    /// Credits that go back past the stop: each the way of its message, backwards.
+    fn returning(&self, down: bool) -> u64 {
+        let (tiles, here) = (self.tiles, self.here());
+        let back =
+            |from: usize, row: u8| tiles[from].column == here.column && passes(row, tiles[from].row, here.row, down);
+        [Ring::Address, Ring::Block].into_iter().map(|ring| self.traffic.sent_by(ring, None, back)).sum()
+    }
+
+    /// Cycles that a ring brings something: even stops carry the even polarity.
+    fn in_use(&self, event: &str, subevent: &str) -> Option<u64> {
+        let (axis, rest) = event.split_once("_RING_")?;
+        let name = rest.strip_suffix("_IN_USE")?;
+        let (way, polarity) = subevent.split_once('_').unwrap_or((subevent, ""));
+        let direction = match (axis, way) {
+            ("VERT", "UP") => Direction::Up,
+            ("VERT", "DN") => Direction::Down,
+            ("HORZ", "LEFT") => Direction::Left,
+            ("HORZ", "RIGHT") => Direction::Right,
+            _ => return None,
+        };
+        let here = self.here();
+        let even = (here.row + here.column).is_multiple_of(2);
+        if matches!((polarity, even), ("EVEN", false) | ("ODD", true)) {
+            return Some(0);
+        }
+        Some(if name == "TGC" {
+            self.returning(direction == Direction::Down)
+        } else {
+            self.passing(ring_of(name)?, direction)
+        })
+    }
+
+    /// Credits of an agent for a row (guide 2.1.1): taken at the source, in use until they are back, missed.
+    fn credits(&self, event: &str, subevent: &str) -> Option<u64> {
+        let row = subevent.strip_prefix("TGR")?.parse::<u8>().ok()?;
+        let rows = self.tiles.iter().map(|tile| tile.row).max()? + 1;
+        let ring = if event.contains("_AD_") { Ring::Address } else { Ring::Block };
+        let agent = u8::from(event.contains("AG1"));
+        if row >= rows {
+            return Some(0);
+        }
+        Some(match () {
+            () if event.contains("ACQUIRED") => {
+                self.traffic.sent_by(ring, Some(agent), |from, to| from == self.index && to == row)
+            }
+            () if event.contains("OCCUPANCY") => self.traffic.held(ring, agent, self.index, row),
+            () => self.traffic.missed(ring, agent, self.index, row),
+        })
+    }
+
+    fn egress(&self, event: &str, subevent: &str) -> Option<u64> {
+        // The guide has the invalidate ring's row of the bypass under the second agent.
+        let (ring, agent) = if subevent == "IV_AG1" { (Ring::Invalidate, 0) } else { lane(subevent)? };
+        let queue = self.traffic.egress(ring, agent, self.index);
+        let all = || self.traffic.sent_by(ring, Some(agent), |from, _| from == self.index);
+        figure(event.strip_prefix("TxR_VERT_")?.trim_end_matches(['0', '1', '_']), queue, all)
+    }
+
+    /// M2M's own egress (2.7.4): a queue for each port and path, credits for room in it, and those for rows.
+    fn own(&self, event: &str, subevent: &str) -> Option<u64> {
+        let ring = match event {
+            "TxC_AD" | "TxC_AD_CREDITS" | "TxC_AD_CREDIT_OCCUPANCY" | "TGR_AD_CREDITS" => Ring::Address,
+            "TxC_BL" | "TxC_BL_CREDITS" | "TGR_BL_CREDITS" => Ring::Block,
+            "TxC_EGRESS_AK" => Ring::AcknowledgeAgents,
+            _ => return None,
+        };
+        let (name, port) =
+            subevent.split_once("_CMS").map_or((subevent, None), |(name, port)| (name, port.parse().ok()));
+        let ports = || (0..2).filter(move |&agent| port.is_none_or(|port: u8| port == agent));
+        let queues = |figure: fn(&Queue) -> u64| {
+            ports().map(|agent| figure(self.traffic.egress(ring, agent, self.index))).sum::<u64>()
+        };
+        let rows = self.tiles.iter().map(|tile| tile.row).max()? + 1;
+        Some(match (event, name) {
+            (_, "INSERTS" | "RETURNED") => {
+                ports().map(|agent| self.traffic.sent_by(ring, Some(agent), |from, _| from == self.index)).sum()
+            }
+            (_, "NE" | "CYCLES_NE") => queues(|queue| queue.nonempty),
+            (_, "FULL" | "CYCLES_FULL" | "ZERO") => queues(|queue| queue.full),
+            (_, "STALLED") => queues(|queue| queue.refused_for),
+            ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(|queue| queue.occupied),
+            ("TGR_AD_CREDITS" | "TGR_BL_CREDITS", _) => {
+                let of = |agent: u8, row: u8| self.traffic.held(ring, agent, self.index, row);
+                (0..2).map(|agent| (0..rows).map(|row| of(agent, row)).sum::<u64>()).sum()
+            }
+            _ => return None,
+        })
+    }
+
+    fn turn(&self, event: &str, subevent: &str) -> Option<u64> {
+        let (ring, here) = (arrivals(subevent)?, self.here());
+        let turns = |column: u8, to: usize| {
+            let goal = self.tiles[to];
+            column == here.column && goal.row == here.row && goal.column != here.column
+        };
+        let queue = self.traffic.turning(ring, self.index);
+        figure(event.strip_prefix("TxR_HORZ_")?, queue, || self.traffic.come_to(ring, turns))
+    }
+
+    fn ingress(&self, event: &str, subevent: &str) -> Option<u64> {
+        // The event without subevents is of the agents' acknowledgements.
+        let ring = if event == "RxR_CRD_STARVED_1" { Ring::AcknowledgeAgents } else { arrivals(subevent)? };
+        let queues = self.traffic.ingress(ring, self.index);
+        let both = |figure: fn(&Queue) -> u64| queues.iter().map(figure).sum::<u64>();
+        Some(match event {
+            "RxR_BYPASS" => self.traffic.come_to(ring, |_, to| to == self.index) - both(|queue| queue.entries),
+            "RxR_INSERTS" => both(|queue| queue.entries),
+            "RxR_OCCUPANCY" => both(|queue| queue.occupied),
+            "RxR_BUSY_STARVED" => both(|queue| queue.starved),
+            // What turns here waits for room in the queue towards its row.
+            "RxR_CRD_STARVED" | "RxR_CRD_STARVED_1" => self.traffic.turning(ring, self.index).starved_outside,
+            _ => return None,
+        })
+    }
+
+    fn bounces(&self, event: &str, subevent: &str) -> Option<u64> {
+        let queue = &self.traffic.ingress(ring_of(subevent)?, self.index)[usize::from(event.ends_with("HORZ"))];
+        Some(if event.starts_with("RING_BOUNCES") { queue.refused } else { queue.refused_for })
+    }
+}
+
+/// A figure of a queue by the name that egress events have in common; `all` counts what came, waiting or not.
+fn figure(name: &str, queue: &Queue, all: impl Fn() -> u64) -> Option<u64> {
+    Some(match name {
+        "BYPASS" => all() - queue.entries,
+        "INSERTS" => queue.entries,
+        "OCCUPANCY" => queue.occupied,
+        "CYCLES_NE" => queue.nonempty,
+        "CYCLES_FULL" => queue.full,
+        "NACK" => queue.refused,
+        "STARVED" => queue.starved,
+        "ADS_USED" => queue.starving,
+        _ => return None,
+    })
+}
+
+/// Ring by the short name of its messages.
+fn ring_of(name: &str) -> Option<Ring> {
+    Some(match name {
+        "AD" => Ring::Address,
+        "AK" => Ring::Acknowledge,
+        "AKC" => Ring::AcknowledgeAgents,
+        "BL" => Ring::Block,
+        "IV" => Ring::Invalidate,
+        _ => return None,
+    })
+}
+
+/// Ring and agent of an egress queue.
+fn lane(name: &str) -> Option<(Ring, u8)> {
+    let (ring, agent) = name.split_once("_AG")?;
+    Some((ring_of(ring)?, agent.parse().ok()?))
+}
+
+/// Ring of a name that tells credited from uncredited messages: requests and data are credited, the rest is not.
+fn arrivals(name: &str) -> Option<Ring> {
+    Some(match name {
+        "AD_CRD" | "AD_ALL" => Ring::Address,
+        "BL_CRD" | "BL_ALL" => Ring::Block,
+        "AK" => Ring::Acknowledge,
+        "AKC_UNCRD" => Ring::AcknowledgeAgents,
+        "IV" => Ring::Invalidate,
+        _ => return None,
+    })
+}
+
+/// True if what goes along a line comes to a stop; not if it begins there.
+const fn passes(from: u8, to: u8, here: u8, onward: bool) -> bool {
+    if onward { from < here && here <= to } else { to <= here && here < from }
+}
+
+/// Messages over the bridge between the dies. A block of fabric buffers what comes down (or up) its column from its
+/// own die, and puts on the column what comes over the bridge from the other.
+fn fabric(tiles: &[Tile], traffic: &Traffic, index: usize, event: &str, subevent: &str) -> Option<u64> {
+    let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max()?;
+    let boundary = tiles.iter().map(|tile| tile.row).max()?.div_ceil(2);
+    let (column, lower) = (index % columns, index >= columns);
+    let crossing = |ring: Ring, down: bool| {
+        traffic.sent_by(ring, None, |from, row| {
+            let source = tiles[from];
+            let crosses =
+                if down { source.row < boundary && row >= boundary } else { source.row >= boundary && row < boundary };
+            crosses && usize::from(source.column) == column
+        })
+    };
+    let named = |name: &str| match name {
+        "AD_CRD" => Some(Ring::Address),
+        "BL_CRD" => Some(Ring::Block),
+        _ => ring_of(name).filter(|ring| !matches!(ring, Ring::Address | Ring::Block)),
+    };
+    let buffer = |ring: Ring| traffic.bridge(ring, column, !lower);
+    match (event, subevent) {
+        ("FAST_ASSERTED", "AD_BNC") => Some(buffer(Ring::Address).half),
+        ("FAST_ASSERTED", "BL_CRD") => Some(buffer(Ring::Block).half),
+        // All that crosses is credited.
+        ("CRS_TxR_INSERTS" | "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_BYPASS", "AD_BNC" | "BL_BNC") => Some(0),
+        ("CRS_TxR_INSERTS", name) => Some(crossing(named(name)?, lower)),
+        ("CRS_TxR_V_BOUNCES", name) => Some(buffer(ring_of(name)?).refused),
+        ("RxR_FULL", name) => Some(buffer(named(name)?).full),
+        ("RxR_INSERTS", name) => Some(buffer(named(name)?).entries),
+        ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?).occupied),
+        ("RxR_BYPASS", name) => {
+            let ring = named(name)?;
+            Some(crossing(ring, !lower) - buffer(ring).entries)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,241 @@
+//! I/O stacks: what requests of devices, accesses of cores and lines between devices did there.
+
+pub mod names;
+
+use pericore_facts::emerald_rapids::{
+    DeviceRequest, DeviceStation, INBOUND_DATA, INBOUND_READS, Kind, PeerLine, PeerStation, StackFact,
+};
+
+use super::gauge::Gauge;
+
+/// A level that nothing fills.
+const ENDLESS: u64 = u64::MAX;
+const PORTS: usize = 8;
+
+/// A cycle of the stack's clock, and one of the mesh's.
+#[derive(Debug, Clone, Copy)]
+pub struct StackCycles {
+    pub ioclk: u64,
+    pub uclk: u64,
+}
+
+/// Requests of devices that read, and that write, by port.
+type ByKind = [[u64; PORTS]; 2];
+
+/// Lines between devices, as this stack saw them.
+#[derive(Debug, Clone, Default)]
+pub struct PeerCells {
+    /// That came in from its devices, by class and port; of these, those for the other socket.
+    pub began: ByKind,
+    pub far: u64,
+    pub waiting: Gauge,
+    /// That left: by message class.
+    pub left: [u64; 2],
+    /// Credits that they took: of the pools, and kept ones (first), of stacks and of links, by message class.
+    pub taken: [[[[u64; 2]; 6]; 2]; 2],
+    /// Lines that are first in their stack and wait for one: for stacks, for links.
+    pub waits: [[[Gauge; 2]; 6]; 2],
+    /// That came from other devices, by class and port.
+    pub came: ByKind,
+    /// Those from this socket and from the other, by class, which also hold their credits.
+    pub here: [[Gauge; 2]; 2],
+    /// Credits sent back, near and far: of pools, by who shares one; of those kept, by destination and class.
+    pub gave_shared: [[u64; 3]; 2],
+    pub gave_kept: [[[u64; 2]; 6]; 2],
+    /// Lines taken, by class.
+    pub taken_here: [u64; 2],
+    /// Credits that came back, kept ones first: near and far, by class; of the pools, by destination.
+    pub back: [[[u64; 2]; 2]; 2],
+    pub pooled: [[u64; 6]; 2],
+}
+
+/// Totals of a stack.
+#[derive(Debug, Clone, Default)]
+pub struct StackCells {
+    /// Answers to snoops, by result and kind of snoop.
+    pub responses: [[u64; 3]; 4],
+    pub entered: ByKind,
+    pub completed: ByKind,
+    /// Requests whose translation is walked for.
+    pub walked: u64,
+    /// Requests that went out on the mesh; of these, the ones that took their line along.
+    pub went_out: u64,
+    pub lines_out: u64,
+    pub permitted: u64,
+    /// Data that came from the mesh, and of this, what had to wait.
+    pub data_came: u64,
+    pub data_waited: u64,
+    pub walks: Gauge,
+    pub lines: Gauge,
+    pub inbound_reads: Gauge,
+    /// At the mesh stop, in cycles of the mesh; inside, in those of either.
+    pub at_stop: Gauge,
+    pub credits_in_use: Gauge,
+    pub inside: Gauge,
+    pub completions: [Gauge; PORTS],
+    /// By queue; both address queues.
+    pub stalls: [Gauge; 3],
+    pub address_stalls: Gauge,
+    /// Accesses of cores, by reads and writes, and port.
+    pub of_cores: ByKind,
+    pub answered: [u64; 2],
+    /// Those under way, by reads and writes: in cycles of the stack, and of the mesh.
+    pub under_way: [Gauge; 2],
+    pub under_way_at_stop: [Gauge; 2],
+    pub interrupts: u64,
+    pub peers: PeerCells,
+}
+
+fn switch(gauge: &mut Gauge, on: bool, cycle: u64) {
+    if on { gauge.enter(cycle, ENDLESS) } else { gauge.leave(cycle, ENDLESS) }
+}
+
+impl StackCells {
+    /// A request of a device is somewhere.
+    pub fn request(
+        &mut self,
+        station: DeviceStation,
+        request: DeviceRequest,
+        StackCycles { ioclk, uclk }: StackCycles,
+    ) {
+        let (port, kind) = (usize::from(request.port) % PORTS, usize::from(!request.reads()));
+        match station {
+            DeviceStation::Enters => {
+                self.entered[kind][port] += 1;
+                self.lines.enter(ioclk, ENDLESS);
+                if request.walks {
+                    self.walked += 1;
+                    self.walks.enter(ioclk, ENDLESS);
+                }
+                if request.reads() {
+                    self.inbound_reads.enter(ioclk, INBOUND_READS.into());
+                }
+            }
+            DeviceStation::Leaves => {
+                self.went_out += 1;
+                self.lines_out += u64::from(request.kind == Kind::DmaWriteback);
+            }
+            DeviceStation::DataComes(waits) => {
+                self.data_came += 1;
+                self.data_waited += u64::from(waits);
+                self.at_stop.enter(uclk, ENDLESS);
+                self.inbound_reads.leave(ioclk, INBOUND_READS.into());
+            }
+            DeviceStation::DataEnters => {
+                self.credits_in_use.enter(uclk, ENDLESS);
+                self.inside.enter(ioclk, INBOUND_DATA.into());
+            }
+            DeviceStation::DataGoesUp => {
+                self.at_stop.leave(uclk, ENDLESS);
+                self.credits_in_use.leave(uclk, ENDLESS);
+                self.inside.leave(ioclk, INBOUND_DATA.into());
+                self.completions[port].enter(ioclk, ENDLESS);
+            }
+            DeviceStation::Permitted => self.permitted += 1,
+            DeviceStation::Completes => {
+                self.completed[kind][port] += 1;
+                self.lines.leave(ioclk, ENDLESS);
+                if request.walks {
+                    self.walks.leave(ioclk, ENDLESS);
+                }
+                if request.reads() {
+                    self.completions[port].leave(ioclk, ENDLESS);
+                }
+            }
+        }
+    }
+
+    /// Something else happens in the stack.
+    pub fn happens(&mut self, fact: StackFact, StackCycles { ioclk, uclk }: StackCycles) {
+        match fact {
+            StackFact::Stalls(queue, on) => {
+                switch(&mut self.stalls[usize::from(queue) % 3], on, ioclk);
+                if queue < 2 {
+                    switch(&mut self.address_stalls, on, ioclk);
+                }
+            }
+            StackFact::CoreComes { port, reads } => {
+                let kind = usize::from(!reads);
+                self.of_cores[kind][usize::from(port) % PORTS] += 1;
+                self.under_way[kind].enter(ioclk, ENDLESS);
+                self.under_way_at_stop[kind].enter(uclk, ENDLESS);
+            }
+            StackFact::CoreAnswered { reads } => {
+                let kind = usize::from(!reads);
+                self.answered[kind] += 1;
+                self.under_way[kind].leave(ioclk, ENDLESS);
+                self.under_way_at_stop[kind].leave(uclk, ENDLESS);
+            }
+            StackFact::TranslatesInterrupt => self.interrupts += 1,
+        }
+    }
+
+    /// Brings its sums up to cycles.
+    pub fn bring_up(&mut self, StackCycles { ioclk, uclk }: StackCycles) {
+        self.inbound_reads = self.inbound_reads.at(ioclk, INBOUND_READS.into());
+        self.inside = self.inside.at(ioclk, INBOUND_DATA.into());
+        let of_stack = [&mut self.walks, &mut self.lines, &mut self.address_stalls, &mut self.peers.waiting];
+        let of_stack = of_stack.into_iter().chain(&mut self.completions).chain(&mut self.stalls);
+        of_stack.chain(&mut self.under_way).for_each(|gauge| *gauge = gauge.at(ioclk, ENDLESS));
+        let of_mesh = [&mut self.at_stop, &mut self.credits_in_use];
+        let of_mesh = of_mesh.into_iter().chain(&mut self.under_way_at_stop);
+        let of_peers = self.peers.waits.as_flattened_mut().as_flattened_mut().iter_mut();
+        let of_mesh = of_mesh.chain(of_peers).chain(self.peers.here.as_flattened_mut());
+        of_mesh.for_each(|gauge| *gauge = gauge.at(uclk, ENDLESS));
+    }
+
+    /// True if nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        let some = [&self.walks, &self.lines, &self.inbound_reads, &self.at_stop, &self.credits_in_use, &self.inside];
+        let some = some.into_iter().chain([&self.address_stalls, &self.peers.waiting]);
+        let some =
+            some.chain(&self.completions).chain(&self.stalls).chain(&self.under_way).chain(&self.under_way_at_stop);
+        let of_peers = self.peers.waits.as_flattened().as_flattened().iter().chain(self.peers.here.as_flattened());
+        some.chain(of_peers).all(|gauge| gauge.live == 0)
+    }
+}
+
+impl PeerCells {
+    /// A line is at a station that this stack sees: as the one that began it, or as the other.
+    pub fn read(&mut self, station: PeerStation, line: &PeerLine, StackCycles { ioclk, uclk }: StackCycles) {
+        let (class, port, far) = (line.class(), usize::from(line.port) % PORTS, usize::from(line.is_remote()));
+        let (to, pool) = (usize::from(line.destination()), usize::from(line.shared));
+        match station {
+            PeerStation::Enters => {
+                self.began[class][port] += 1;
+                self.far += far as u64;
+                self.waiting.enter(ioclk, ENDLESS);
+            }
+            PeerStation::Waits => self.waits[far][to][class].enter(uclk, ENDLESS),
+            PeerStation::Leaves(waited) => {
+                self.left[class] += 1;
+                self.waiting.leave(ioclk, ENDLESS);
+                self.taken[pool][far][to][class] += 1;
+                if waited {
+                    self.waits[far][to][class].leave(uclk, ENDLESS);
+                }
+            }
+            PeerStation::Arrives => {
+                self.came[class][port] += 1;
+                self.here[far][class].enter(uclk, ENDLESS);
+            }
+            PeerStation::Taken => {
+                self.here[far][class].leave(uclk, ENDLESS);
+                self.taken_here[class] += 1;
+                match (line.link, line.shared) {
+                    // The stacks of a socket share three pools.
+                    (None, true) => self.gave_shared[0][usize::from(line.stack) % 3] += 1,
+                    (Some(link), true) => self.gave_shared[1][usize::from(link)] += 1,
+                    (None, false) => self.gave_kept[0][usize::from(line.stack)][class] += 1,
+                    (Some(link), false) => self.gave_kept[1][usize::from(link)][class] += 1,
+                }
+            }
+            PeerStation::Back => {
+                self.back[pool][far][class] += 1;
+                if line.shared {
+                    self.pooled[far][to] += 1;
+                }
+            }
+        }
+    }
+}

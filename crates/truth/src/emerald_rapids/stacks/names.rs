@@ -1,0 +1,241 @@
+//! What the guide's names mean for I/O stacks: their traffic controller (IIO), coherent port (IRP) and mesh stop
+//! (M2PCIe) (sections 2.4, 2.5 and 2.8).
+
+use pericore_facts::emerald_rapids::{DOORBELL_DWS, LINE_DWS};
+
+use super::StackCells;
+use crate::emerald_rapids::gauge::Gauge;
+
+/// A part by its name, or all of them.
+fn part(name: &str) -> Option<std::ops::Range<usize>> {
+    if name == "ALL_PARTS" {
+        return Some(0..8);
+    }
+    let part = name.strip_prefix("PART")?.parse().ok().filter(|part| *part < 8)?;
+    Some(part..part + 1)
+}
+
+fn sum(of: &[[u64; 8]; 2]) -> u64 {
+    of.as_flattened().iter().sum()
+}
+
+/// The count of an event of the traffic controller.
+pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64> {
+    let StackCells { entered, completed, of_cores, peers, .. } = cells;
+    let (reads, writes) = (entered[0].iter().sum::<u64>(), entered[1].iter().sum::<u64>());
+    let written = completed[1].iter().sum::<u64>();
+    Some(match (event, subevent) {
+        ("DATA_REQ_OF_CPU" | "DATA_REQ_BY_CPU" | "TXN_REQ_OF_CPU" | "TXN_REQ_BY_CPU", _) => {
+            let (kind, name) = subevent.split_once('.')?;
+            let parts = part(name)?;
+            let of_cpu = event.ends_with("OF_CPU");
+            let all = name == "ALL_PARTS";
+            let (of, words) = match kind {
+                "MEM_READ" if of_cpu => (&entered[0], LINE_DWS),
+                "MEM_WRITE" if of_cpu => (&entered[1], LINE_DWS),
+                "MEM_READ" => (&of_cores[0], LINE_DWS),
+                // A core writes a doorbell of two double words.
+                "MEM_WRITE" => (&of_cores[1], DOORBELL_DWS),
+                _ if all => return None,
+                "PEER_WRITE" if of_cpu => (&peers.began[0], LINE_DWS),
+                "PEER_READ" if of_cpu => (&peers.began[1], LINE_DWS),
+                "PEER_WRITE" => (&peers.came[0], LINE_DWS),
+                // Transactions that read have no row here.
+                "PEER_READ" if event.starts_with("DATA") => (&peers.came[1], LINE_DWS),
+                "PEER_READ" => return Some(0),
+                _ => return None,
+            };
+            let words = if event.starts_with("DATA") { u64::from(words) } else { 1 };
+            words * of[parts].iter().sum::<u64>()
+        }
+        ("COMP_BUF_INSERTS", name) => {
+            cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.entries).sum()
+        }
+        ("COMP_BUF_OCCUPANCY", name) => {
+            cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.occupied).sum()
+        }
+        ("NUM_REQ_OF_CPU", "COMMIT.ALL") | ("NUM_REQ_OF_CPU_BY_TGT", "MEM") => reads + writes,
+        ("NUM_REQ_OF_CPU_BY_TGT", "UBOX") => cells.interrupts,
+        ("NUM_REQ_OF_CPU_BY_TGT", "REM_P2P") => sum(&peers.began),
+        // All that is requested of the arbiter is won in the end.
+        ("INBOUND_ARB_REQ" | "INBOUND_ARB_WON", name) => match name {
+            "IOMMU_REQ" | "FINAL_RD_WR" => reads + writes,
+            "IOMMU_HIT" => reads + writes - cells.walked,
+            "REQ_OWN" => writes,
+            "WR" | "DATA" => written,
+            _ => return None,
+        },
+        ("FASTPATH", "REJECT") => cells.walked,
+        ("FASTPATH", "ACCEPT") => reads + writes - cells.walked,
+        ("IOMMU0", "FIRST_LOOKUPS" | "ALL_LOOKUPS") => reads + writes,
+        ("IOMMU0", "4K_HITS") => reads + writes - cells.walked,
+        // The context is always cached, and the walk reads memory once.
+        ("IOMMU0", "MISSES" | "CTXT_CACHE_LOOKUPS" | "CTXT_CACHE_HITS") => cells.walked,
+        ("IOMMU1", "PWC_CACHE_FILLS" | "NUM_MEM_ACCESSES") => cells.walked,
+        // A buffer's translation is taken back when the next one's is fetched.
+        ("IOMMU3", "NUM_INVAL_IOTLB") => cells.walked,
+        ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,
+        ("REQ_FROM_PCIE_PASS_CMPL", "FINAL_RD_WR") => reads + writes,
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => writes,
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "WR" | "DATA") => written,
+        ("REQ_FROM_PCIE_CL_CMPL", "NP") => reads,
+        ("REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "FINAL_RD_WR") => sum(completed),
+        ("OUTBOUND_CL_REQS_ISSUED" | "OUTBOUND_TLP_REQS_ISSUED", "TO_IO") => cells.answered.iter().sum(),
+        ("NUM_OUSTANDING_REQ_FROM_CPU", "TO_IO") => cells.under_way.iter().map(|gauge| gauge.occupied).sum(),
+        ("PWT_OCCUPANCY", "") => cells.walks.occupied,
+        _ => return None,
+    })
+}
+
+/// The count of an event of the coherent port.
+pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<u64> {
+    let StackCells { entered, completed, of_cores, under_way: [reads, writes], responses, peers, .. } = cells;
+    let all = |of: &[u64]| of.iter().sum::<u64>();
+    let snooped = responses.as_flattened().iter().sum();
+    Some(match (event, subevent) {
+        ("SNOOP_RESP", name) => snoop_responses(responses, name)?,
+        // The line that a snoop finds is on its way to be written: it is lost, and the data comes late.
+        ("MISC1", "LOST_FWD" | "SLOW_I") => snooped,
+        ("MISC0", "FAST_REQ") => sum(entered),
+        ("TRANSACTIONS", "WRITES" | "WR_PREF") => all(&entered[1]),
+        ("TRANSACTIONS", "OTHER") => all(&entered[0]),
+        ("IRP_ALL", "INBOUND_INSERTS") => sum(entered) + sum(&peers.began),
+        ("IRP_ALL", "OUTBOUND_INSERTS") => sum(of_cores),
+        ("IRP_ALL", "EVICTS") => sum(completed) + all(&peers.left),
+        ("FAF_TRANSACTIONS", "") => cells.data_came,
+        ("FAF_INSERTS", "") => cells.inbound_reads.entries,
+        ("FAF_OCCUPANCY", "") => cells.inbound_reads.occupied,
+        ("FAF_FULL", "") => cells.inbound_reads.full,
+        ("CACHE_TOTAL_OCCUPANCY", "MEM") => cells.lines.occupied,
+        ("TxC_AK_INSERTS", "") => cells.permitted,
+        ("TxC_BL_DRS_INSERTS", "") => cells.inside.entries,
+        ("TxC_BL_DRS_OCCUPANCY", "") => cells.inside.occupied,
+        ("TxC_BL_DRS_CYCLES_FULL", "") => cells.inside.full,
+        // Cores read by standard messages, and write by bypass messages.
+        ("TxC_BL_NCS_INSERTS" | "TxS_DATA_INSERTS_NCS", "") => reads.entries,
+        ("TxC_BL_NCS_OCCUPANCY", "") => reads.occupied,
+        ("TxC_BL_NCB_INSERTS" | "TxS_DATA_INSERTS_NCB", "") => writes.entries,
+        ("TxC_BL_NCB_OCCUPANCY", "") => writes.occupied,
+        ("TxS_REQUEST_OCCUPANCY", "") => reads.occupied + writes.occupied,
+        ("TxR2_AD0_STALL_CREDIT_CYCLES", "") => cells.stalls[0].occupied,
+        ("TxR2_AD1_STALL_CREDIT_CYCLES", "") => cells.stalls[1].occupied,
+        ("TxR2_BL_STALL_CREDIT_CYCLES", "") => cells.stalls[2].occupied,
+        ("TxR2_AD01_STALL_CREDIT_CYCLES", "") => cells.address_stalls.occupied,
+        ("P2P_INSERTS", "") => peers.waiting.entries,
+        ("P2P_OCCUPANCY", "") => peers.waiting.occupied,
+        ("P2P_TRANSACTIONS", "WR") => all(&peers.began[0]),
+        ("P2P_TRANSACTIONS", "RD") => all(&peers.began[1]),
+        ("P2P_TRANSACTIONS", "REM") => peers.far,
+        ("P2P_TRANSACTIONS", "LOC") => sum(&peers.began) - peers.far,
+        ("P2P_TRANSACTIONS", "CMPL") => peers.taken_here[1],
+        _ => return None,
+    })
+}
+
+/// Answers of a stack's port to snoops, by result or by kind of snoop.
+fn snoop_responses(responses: &[[u64; 3]; 4], subevent: &str) -> Option<u64> {
+    let of = |results: std::ops::Range<usize>| responses[results].iter().flatten().sum::<u64>();
+    let kind = |snoop: usize| responses.iter().map(|kinds| kinds[snoop]).sum::<u64>();
+    Some(match subevent {
+        "MISS" | "ALL_MISS" => of(0..1),
+        "HIT_I" | "ALL_HIT_I" => of(1..2),
+        "HIT_ES" | "ALL_HIT_ES" => of(2..3),
+        "HIT_M" | "ALL_HIT_M" => of(3..4),
+        "ALL_HIT" => of(1..4),
+        "SNPCODE" => kind(0),
+        "SNPDATA" => kind(1),
+        "SNPINV" => kind(2),
+        _ => return None,
+    })
+}
+
+/// The count of an event of the mesh stop.
+pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64> {
+    let StackCells { peers, under_way_at_stop: [reads, writes], .. } = cells;
+    let class = |name: &str| ["NCB", "NCS"].iter().position(|known| *known == name);
+    let place = |name: &str| ["LOCAL", "REMOTE"].iter().position(|known| *known == name);
+    let of_place = |of: &[[u64; 2]; 2]| {
+        if subevent == "ALL" {
+            return Some(of.as_flattened().iter().sum());
+        }
+        let (far, name) = subevent.split_once('_')?;
+        Some(of[place(far)?][class(name)?])
+    };
+    let figure = |event: &str, gauge: &Gauge| match event {
+        "RxC_INSERTS" => Some(gauge.entries),
+        "RxC_CYCLES_NE" => Some(gauge.nonempty),
+        _ => None,
+    };
+    Some(match (event, subevent) {
+        ("RxC_INSERTS" | "RxC_CYCLES_NE", name) => match name.split_once('_')? {
+            ("CHA", "IDI") => figure(event, &cells.at_stop)?,
+            ("CHA", "NCB") => figure(event, writes)?,
+            ("CHA", "NCS") => figure(event, reads)?,
+            ("IIO", name) => figure(event, &peers.here[0][class(name)?])?,
+            ("UPI", name) => figure(event, &peers.here[1][class(name)?])?,
+            _ => return None,
+        },
+        ("IIO_CREDITS_ACQUIRED", "DRS_0") => cells.credits_in_use.entries,
+        ("IIO_CREDITS_ACQUIRED", "NCB_0") => writes.entries,
+        ("IIO_CREDITS_ACQUIRED", "NCS_0") => reads.entries,
+        ("IIO_CREDITS_USED", "DRS_0") => cells.credits_in_use.occupied,
+        ("IIO_CREDITS_USED", "NCB_0") => writes.occupied,
+        ("IIO_CREDITS_USED", "NCS_0") => reads.occupied,
+        ("IIO_CREDITS_REJECT", "DRS") => cells.data_waited,
+        ("TxC_CREDITS", "PRQ") | ("TxC_INSERTS_AD", "AGT_0") => cells.went_out,
+        // Acknowledgements of permissions, of cores' writes, of other devices' writes.
+        ("TxC_INSERTS_AK", "AGT_0") => cells.permitted + cells.answered[1] + peers.taken_here[0],
+        // Lines of partial writes, answers to cores, answers to other devices.
+        ("TxC_INSERTS_BL", "AGT_0") => cells.lines_out + cells.answered[0] + peers.taken_here[1],
+        ("TxC_INSERTS_BL", "AGT_1") => peers.left[0],
+        ("TxC_INSERTS_BL", "AGT_2") => peers.left[1],
+        ("P2P_CRD_OCCUPANCY", _) => of_place(&peers.here.map(|of| of.map(|gauge| gauge.occupied)))?,
+        ("P2P_DED_RECEIVED", _) => of_place(&peers.back[0])?,
+        ("P2P_SHAR_RECEIVED", _) => of_place(&peers.back[1])?,
+        (_, name) => credits(cells, event, name)?,
+    })
+}
+
+/// Credits of lines between devices, by destination.
+fn credits(cells: &StackCells, event: &str, subevent: &str) -> Option<u64> {
+    let peers = &cells.peers;
+    // The first four stacks, and the first two links, have the first of two events.
+    let (event, half) = match event.rsplit_once('_') {
+        Some((event, "0")) => (event, Some(0)),
+        Some((event, "1")) => (event, Some(1)),
+        _ => (event, None),
+    };
+    let (far, kind) = event.split_once('_')?;
+    let far = ["LOCAL", "REMOTE"].iter().position(|known| *known == far)?;
+    if let Some(agent) = subevent.strip_prefix("AGENT_") {
+        let agent: usize = agent.parse().ok()?;
+        return match kind {
+            "P2P_SHAR_RETURNED" => peers.gave_shared[far].get(agent).copied(),
+            "SHAR_P2P_CRD_RETURNED" => {
+                let agents = if far == 0 { 6 } else { 3 };
+                peers.pooled[far][..agents].get(agent).copied()
+            }
+            _ => None,
+        };
+    }
+    let (name, class) = subevent.split_once('_')?;
+    let class = ["NCB", "NCS"].iter().position(|known| *known == class)?;
+    let prefix = match (far, kind) {
+        (1, _) => "UPI",
+        (_, "P2P_DED_RETURNED") => "MS2IOSF",
+        _ => "M2IOSF",
+    };
+    let number: usize = name.strip_prefix(prefix)?.parse().ok()?;
+    let destinations = if far == 0 { 6 } else { 3 };
+    let of_half = if far == 0 { 4 } else { 2 };
+    if number >= destinations || half.is_some_and(|half| number / of_half != half) {
+        return None;
+    }
+    Some(match kind {
+        "DED_P2P_CRD_TAKEN" => peers.taken[0][far][number][class],
+        "SHAR_P2P_CRD_TAKEN" => peers.taken[1][far][number][class],
+        "SHAR_P2P_CRD_WAIT" => peers.waits[far][number][class].nonempty,
+        "P2P_DED_RETURNED" => peers.gave_kept[far][number][class],
+        _ => return None,
+    })
+}

@@ -1,0 +1,354 @@
+//! Events by hand: a few facts at cycles, and what the guide's texts make of them. All clocks tick together here.
+
+use pericore_engine::{Period, Tick};
+use pericore_facts::FactReader;
+use pericore_facts::emerald_rapids::{
+    AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation,
+    ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, PackageCondition,
+    Paid, PeerLine, PeerStation, ReturnedCredits, Shape, SnoopCause, StackFact, SystemFact, SystemMessage, Taker,
+    Target,
+};
+
+use super::{Ledger, Snapshot};
+use crate::Question;
+
+/// Ticks of a cycle.
+const CYCLE: Tick = 2;
+
+fn of(facts: &[(Tick, Fact)], now: Tick) -> Snapshot {
+    let period = Period::new(CYCLE);
+    let clocks = Clocks {
+        ticks_per_second: 1_000_000_000,
+        uclk: period,
+        dclk: period,
+        ioclk: period,
+        upiclk: period,
+        pclk: period,
+        cxlclk: period,
+    };
+    let units = ["cha", "imc", "m2m", "upi", "m3upi", "iio", "irp", "m2pcie", "cxlcm", "cxldp", "pcu", "ubox"];
+    let shape = Shape {
+        sockets: 2,
+        units: units.map(|unit| (unit, 6)).to_vec(),
+        tiles: Vec::new(),
+        link_codes: [0; LinkMessage::COUNT],
+        pending: [0; 2],
+    };
+    let mut ledger = Ledger::new(clocks, shape);
+    facts.iter().for_each(|&(at, fact)| ledger.read(CYCLE * at, fact));
+    ledger.snapshot(CYCLE * now, std::iter::empty())
+}
+
+/// An event of the first instance of a socket.
+#[track_caller]
+fn counts(at: &Snapshot, socket: u16, name: &str, expected: u64) {
+    let (unit, rest) = name.split_once('/').unwrap();
+    let (event, subevent) = rest.split_once('.').map_or((rest, None), |(event, sub)| (event, Some(sub)));
+    assert_eq!(at.count(socket, 0, Question::new(unit, event).subevent(subevent)), Some(expected), "{name}");
+}
+
+fn packet(message: LinkMessage, network: u8) -> LinkPacket {
+    LinkPacket { message, network, slot: 0, paid: Paid::Shared, taker: None }
+}
+
+const LINK: (u16, u16) = (0, 0);
+
+#[test]
+fn a_writeback_waits_pays_and_crosses() {
+    let line = packet(LinkMessage::Writeback, 1);
+    let facts = [
+        (10, LinkFact::WaitsAtGate(line, false)),
+        (14, LinkFact::LeavesGate(line)),
+        (14, LinkFact::Pays(line)),
+        (14, LinkFact::Ships { messages: 1, lines: true, beside_line: false, queued: true }),
+        (20, LinkFact::Leaves(true)),
+        (20, LinkFact::Crosses(line, false)),
+        (30, LinkFact::GetsCredits(ReturnedCredits { shared: 4, own: [[0; 6]; 2] })),
+    ];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 40);
+    counts(&at, 0, "m3upi/RxC_INSERTS_VN1.BL_WB", 1);
+    counts(&at, 0, "m3upi/RxC_OCCUPANCY_VN1.BL_WB", 4);
+    counts(&at, 0, "m3upi/RxC_CYCLES_NE_VN1.BL_WB", 4);
+    counts(&at, 0, "m3upi/RxC_INSERTS_VN0.BL_WB", 0);
+    // Four flit buffers of the peer from 14 to 30.
+    counts(&at, 0, "m3upi/RxC_CRD_OCC.VNA_IN_USE", 64);
+    counts(&at, 0, "m3upi/RxC_VNA_CRD.ANY_IN_USE", 16);
+    counts(&at, 0, "m3upi/RxC_FLITS_SLOT_BL.NEED_DATA", 1);
+    counts(&at, 0, "m3upi/RxC_CRD_OCC.FLITS_IN_PATH", 6);
+    counts(&at, 0, "upi/TxL_OCCUPANCY", 6);
+    counts(&at, 0, "upi/TxL_ANY_FLITS.DATA", 1);
+    counts(&at, 0, "upi/TxL_FLITS.ALL_DATA", 9);
+    counts(&at, 0, "upi/RxL_ANY_FLITS.LLCRD", 1);
+    counts(&at, 1, "upi/RxL_ANY_FLITS.DATA", 0);
+}
+
+#[test]
+fn a_class_has_two_credits_of_its_own() {
+    let own = LinkPacket { paid: Paid::Own, ..packet(LinkMessage::ReadData, 0) };
+    let mut back = ReturnedCredits::default();
+    back.own[0][0] = 1;
+    let facts = [(5, LinkFact::Pays(own)), (7, LinkFact::Pays(own)), (19, LinkFact::GetsCredits(back))];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 40);
+    counts(&at, 0, "m3upi/VN0_CREDITS_USED.REQ", 2);
+    counts(&at, 0, "m3upi/VN0_NO_CREDITS.REQ", 12);
+    counts(&at, 0, "m3upi/VN1_NO_CREDITS.REQ", 0);
+}
+
+#[test]
+fn an_arbitration_has_winners_losers_and_poor() {
+    let mut outcomes = [[Outcome::Idle; 7]; 2];
+    // VN0: a request wins, a snoop loses, a writeback wins; VN1: a request wins, a line cannot pay.
+    outcomes[0][0] = Outcome::Wins(Paid::Shared);
+    outcomes[0][1] = Outcome::Loses;
+    outcomes[0][4] = Outcome::Wins(Paid::Shared);
+    outcomes[1][0] = Outcome::Wins(Paid::Shared);
+    outcomes[1][3] = Outcome::Poor;
+    let mut waits = [[false; 7]; 2];
+    waits[0][1] = true;
+    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some((0, 2)), waits };
+    let at = of(&[(1, Fact::Link(LINK, LinkFact::Arbitrates(arbitration)))], 10);
+    for (event, expected) in [
+        ("RxC_ARB_LOST_VN0.AD_SNP", 1),
+        ("RxC_ARB_NOCRD_VN1.BL_RSP", 1),
+        ("RxC_ARB_NOREQ_VN1.BL_RSP", 0),
+        ("RxC_ARB_MISC.ADBL_PARALLEL_WIN_VN0", 1),
+        ("RxC_ARB_MISC.ADBL_PARALLEL_WIN_VN1", 0),
+        ("RxC_ARB_MISC.VN01_PARALLEL_WIN", 1),
+        ("RxC_ARB_MISC.ALL_PARALLEL_WIN", 0),
+        // Eight shared credits are fewer than ten, three fewer than five.
+        ("RxC_VNA_CRD_MISC.REQ_VN01_ALLOC_LT10", 1),
+        ("RxC_VNA_CRD_MISC.REQ_ADBL_ALLOC_L5", 1),
+        ("RxC_VNA_CRD_MISC.VN1_JUST_AD", 1),
+        ("RxC_VNA_CRD_MISC.VN0_JUST_AD", 0),
+        ("RxC_HELD.VN1", 1),
+        ("RxC_HELD.PARALLEL_SUCCESS", 1),
+        ("RxC_HELD.CANT_SLOT_AD", 0),
+        ("RxC_HDR_FLITS_SENT.2_MSGS", 1),
+        ("RxC_HDR_FLITS_SENT.SLOTS_2", 1),
+        ("RxC_PACKING_MISS_VN0.AD_SNP", 1),
+    ] {
+        counts(&at, 0, &format!("m3upi/{event}"), expected);
+    }
+}
+
+#[test]
+fn what_comes_in_goes_through_its_queues() {
+    let line = LinkPacket { taker: Some(Taker::Stack(0)), ..packet(LinkMessage::PeerWrite, 0) };
+    let address = LinkPacket { slot: 1, ..packet(LinkMessage::SnoopData, 1) };
+    let facts = [
+        (2, LinkFact::WaitsAtReceiver(line, [false; 3])),
+        (3, LinkFact::PassesReceiver(address, [true, false, false])),
+        (3, LinkFact::PassesFlow(address)),
+        (3, LinkFact::GoesOn(address)),
+        (6, LinkFact::LeavesReceiver(line)),
+        (6, LinkFact::EntersFlow(line)),
+        (8, LinkFact::StaysInFlow(line)),
+        (9, LinkFact::LeavesFlow(line)),
+        (9, LinkFact::GoesOn(line)),
+        (9, LinkFact::GoesOn(line)),
+        (15, LinkFact::TakerReady(3)),
+    ];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 20);
+    counts(&at, 0, "m3upi/MULTI_SLOT_RCVD.BL_SLOT0", 1);
+    counts(&at, 0, "m3upi/MULTI_SLOT_RCVD.AD_SLOT1", 1);
+    // A line fills the three slots of the flits behind its header, for four cycles.
+    counts(&at, 0, "upi/RxL_INSERTS.SLOT2", 1);
+    counts(&at, 0, "upi/RxL_OCCUPANCY.SLOT2", 4);
+    counts(&at, 0, "upi/RxL_SLOT_BYPASS.S1_RXQ0", 1);
+    counts(&at, 0, "upi/M3_BYP_BLOCKED.FLOWQ_BL_VNA_EQ0", 1);
+    counts(&at, 0, "m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT1", 1);
+    counts(&at, 0, "m3upi/TxC_BL_FLQ_OCCUPANCY.VN0_NCB", 3);
+    counts(&at, 0, "m3upi/TxC_BL_ARB_FAIL.VN0_NCB", 1);
+    // Both credits of stacks 0 and 1 are taken from 9 to 15.
+    counts(&at, 0, "m3upi/M2_BL_CREDITS_EMPTY.IIO1_NCB", 6);
+    // Five shared credits wait to go back: four since 6, one since 3.
+    counts(&at, 0, "upi/VNA_CREDIT_RETURN_OCCUPANCY", 4 * 14 + 17);
+}
+
+#[test]
+fn a_direction_that_rests_is_seen_at_both_ends() {
+    let width = |from, to| Fact::Link(LINK, LinkFact::Width(from, to));
+    let facts = [
+        (0, width(None, LinkWidth::Full)),
+        (100, width(Some(LinkWidth::Full), LinkWidth::Half)),
+        (160, width(Some(LinkWidth::Half), LinkWidth::Full)),
+    ];
+    let at = of(&facts, 200);
+    counts(&at, 0, "upi/TxL0_POWER_CYCLES", 140);
+    counts(&at, 1, "upi/RxL0_POWER_CYCLES", 140);
+    counts(&at, 0, "upi/TxL0P_POWER_CYCLES", 60);
+    counts(&at, 1, "upi/RxL0P_POWER_CYCLES", 60);
+    counts(&at, 0, "upi/RxL0P_POWER_CYCLES", 0);
+    counts(&at, 0, "upi/TxL0P_POWER_CYCLES_LL_ENTER", 10);
+    counts(&at, 0, "upi/TxL0P_POWER_CYCLES_M3_EXIT", 20);
+}
+
+#[test]
+fn a_device_reads_and_writes() {
+    let read = DeviceRequest { kind: Kind::DmaRead, port: 2, walks: true };
+    let write = DeviceRequest { kind: Kind::DmaWrite, port: 5, walks: false };
+    let facts = [
+        (10, DeviceStation::Enters, read),
+        (11, DeviceStation::Enters, write),
+        (12, DeviceStation::Leaves, read),
+        (13, DeviceStation::Leaves, write),
+        (30, DeviceStation::DataComes(false), read),
+        (30, DeviceStation::DataEnters, read),
+        (35, DeviceStation::DataGoesUp, read),
+        (41, DeviceStation::Permitted, write),
+        (50, DeviceStation::Completes, read),
+        (60, DeviceStation::Completes, write),
+    ];
+    let mut facts = facts.map(|(at, station, request)| (at, Fact::Device((0, 0), station, request))).to_vec();
+    facts.push((61, Fact::Responds((0, 0), 2, 1)));
+    let at = of(&facts, 100);
+    for (name, expected) in [
+        ("iio/DATA_REQ_OF_CPU.MEM_READ.PART2", 16),
+        ("iio/TXN_REQ_OF_CPU.MEM_WRITE.ALL_PARTS", 1),
+        ("iio/COMP_BUF_OCCUPANCY.CMPD.PART2", 15),
+        ("iio/IOMMU0.FIRST_LOOKUPS", 2),
+        ("iio/IOMMU0.4K_HITS", 1),
+        ("iio/IOMMU0.MISSES", 1),
+        ("iio/FASTPATH.ACCEPT", 1),
+        ("iio/INBOUND_ARB_WON.DATA", 1),
+        ("iio/REQ_FROM_PCIE_CL_CMPL.NP", 1),
+        ("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR", 2),
+        ("iio/PWT_OCCUPANCY", 40),
+        ("irp/CACHE_TOTAL_OCCUPANCY.MEM", 40 + 49),
+        ("irp/FAF_OCCUPANCY", 20),
+        ("irp/TRANSACTIONS.WR_PREF", 1),
+        ("irp/TxC_BL_DRS_OCCUPANCY", 5),
+        ("irp/IRP_ALL.EVICTS", 2),
+        ("irp/MISC1.LOST_FWD", 1),
+        ("irp/SNOOP_RESP.HIT_ES", 1),
+        ("m2pcie/TxC_INSERTS_AD.AGT_0", 2),
+        ("m2pcie/TxC_INSERTS_AK.AGT_0", 1),
+        ("m2pcie/IIO_CREDITS_USED.DRS_0", 5),
+        ("m2pcie/RxC_CYCLES_NE.CHA_IDI", 5),
+    ] {
+        counts(&at, 0, name, expected);
+    }
+}
+
+#[test]
+fn a_core_reads_a_device_and_rings_a_doorbell() {
+    let facts = [
+        (10, StackFact::CoreComes { port: 1, reads: true }),
+        (12, StackFact::CoreComes { port: 1, reads: false }),
+        (20, StackFact::CoreAnswered { reads: false }),
+        (40, StackFact::CoreAnswered { reads: true }),
+    ];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Stack((0, 0), fact))), 50);
+    counts(&at, 0, "iio/DATA_REQ_BY_CPU.MEM_READ.PART1", 16);
+    counts(&at, 0, "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART1", 2);
+    counts(&at, 0, "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO", 30 + 8);
+    counts(&at, 0, "irp/TxC_BL_NCS_OCCUPANCY", 30);
+    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCB_0", 8);
+    counts(&at, 0, "m2pcie/TxC_INSERTS_BL.AGT_0", 1);
+}
+
+#[test]
+fn a_line_goes_to_another_stack_of_the_other_socket() {
+    let line = PeerLine { reads: false, socket: 1, stack: 0, link: Some(2), to: 0, port: 3, shared: false };
+    let stations = [
+        (10, PeerStation::Enters),
+        (11, PeerStation::Waits),
+        (15, PeerStation::Leaves(true)),
+        (50, PeerStation::Arrives),
+        (58, PeerStation::Taken),
+        (90, PeerStation::Back),
+    ];
+    let at = of(&stations.map(|(at, station)| (at, Fact::Peer(station, line))), 100);
+    counts(&at, 1, "iio/DATA_REQ_OF_CPU.PEER_WRITE.PART3", 16);
+    counts(&at, 0, "iio/TXN_REQ_BY_CPU.PEER_WRITE.PART3", 1);
+    counts(&at, 1, "irp/P2P_OCCUPANCY", 5);
+    counts(&at, 1, "irp/P2P_TRANSACTIONS.REM", 1);
+    counts(&at, 1, "m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_1.UPI2_NCB", 4);
+    counts(&at, 1, "m2pcie/REMOTE_DED_P2P_CRD_TAKEN_1.UPI2_NCB", 1);
+    counts(&at, 0, "m2pcie/REMOTE_P2P_DED_RETURNED.UPI2_NCB", 1);
+    counts(&at, 0, "m2pcie/P2P_CRD_OCCUPANCY.REMOTE_NCB", 8);
+    counts(&at, 1, "m2pcie/P2P_DED_RECEIVED.REMOTE_NCB", 1);
+    counts(&at, 1, "m2pcie/P2P_SHAR_RECEIVED.ALL", 0);
+}
+
+#[test]
+fn writes_to_an_expander_take_two_flits() {
+    let facts = [
+        (1, ExpanderFact::Sends { writes: false, partial: false }),
+        (2, ExpanderFact::Sends { writes: true, partial: true }),
+        (10, ExpanderFact::Comes { writes: false, credits: true }),
+        (18, ExpanderFact::Unpacked { writes: false }),
+    ];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Expander((0, 0), fact))), 20);
+    counts(&at, 0, "cxlcm/TxC_FLITS.VALID", 3);
+    counts(&at, 0, "cxlcm/TxC_FLITS.BE_HDR", 1);
+    counts(&at, 0, "cxldp/TxC_AGF_INSERTS.M2S_DATA", 1);
+    counts(&at, 0, "cxlcm/RxC_FLITS.VALID", 2);
+    counts(&at, 0, "cxlcm/RxC_PACK_BUF_NE.MEM_DATA", 8);
+    counts(&at, 0, "cxlcm/RxC_MISC.LLCRD", 1);
+}
+
+#[test]
+fn cores_sleep_and_messages_are_taken() {
+    let facts = [
+        (0, Fact::Core(0, None, CState::Runs, false)),
+        (0, Fact::Package(0, PackageCondition::PackageRuns, true)),
+        (0, Fact::System(0, SystemFact::Starts)),
+        (10, Fact::System(0, SystemFact::Comes(SystemMessage::Register, false))),
+        (12, Fact::System(0, SystemFact::Comes(SystemMessage::Doorbell, true))),
+        (14, Fact::System(0, SystemFact::Taken(SystemMessage::Register, false, true))),
+        (16, Fact::System(0, SystemFact::Taken(SystemMessage::Doorbell, true, true))),
+        (18, Fact::System(0, SystemFact::Answered(SystemMessage::Register))),
+        (30, Fact::Core(0, Some(CState::Runs), CState::Light, true)),
+    ];
+    let at = of(&facts, 100);
+    counts(&at, 0, "pcu/POWER_STATE_OCCUPANCY_CORES_C0", 30);
+    counts(&at, 0, "pcu/POWER_STATE_OCCUPANCY_CORES_C3", 70);
+    counts(&at, 0, "pcu/CORE_TRANSITION_CYCLES", 10_000);
+    counts(&at, 0, "pcu/DEMOTIONS", 1);
+    counts(&at, 0, "pcu/PKG_RESIDENCY_C0_CYCLES", 100);
+    counts(&at, 0, "ubox/RACU_REQUESTS", 1);
+    counts(&at, 0, "ubox/EVENT_MSG.DOORBELL_RCVD", 1);
+    // Two wait from 12 to 14: the ingress is full; something waits from 10 to 16.
+    counts(&at, 0, "ubox/M2U_MISC2.RxC_CYCLES_FULL_BL", 2);
+    counts(&at, 0, "ubox/M2U_MISC2.RxC_CYCLES_EMPTY_BL", 94);
+    counts(&at, 0, "ubox/M2U_MISC2.TxC_CYCLES_EMPTY_BL", 96);
+    counts(&at, 0, "ubox/M2U_MISC1.RxC_CYCLES_NE_UPI_NCB", 4);
+}
+
+#[test]
+fn an_agent_looks_up_for_the_other_socket() {
+    let class = |kind| Class { kind, hit: false, remote: false, target: Target::Ddr };
+    let agent = (0, 0);
+    let facts = [
+        (1, Fact::LooksUp(agent, class(Kind::RemoteOwnership), Found::Shared)),
+        (2, Fact::LooksUp(agent, class(Kind::RemoteData), Found::Nothing)),
+        (3, Fact::LooksUp(agent, class(Kind::RemoteWritebackExclusive), Found::Nothing)),
+        (4, Fact::LooksUp(agent, class(Kind::SnoopData), Found::Modified)),
+        (5, Fact::Agent(agent, AgentFact::SnoopsCores(SnoopCause::Core, true))),
+        (6, Fact::Agent(agent, AgentFact::DropsEntry(FilterVictim::Shared))),
+        (7, Fact::Agent(agent, AgentFact::Grants(Kind::WritebackClean))),
+        (8, Fact::TakesEntry(agent, class(Kind::DataRead))),
+        (9, Fact::GivesEntry(agent, class(Kind::DataRead))),
+    ];
+    let at = of(&facts, 20);
+    for (name, expected) in [
+        ("HITME_LOOKUP.READ", 2),
+        ("HITME_LOOKUP.WRITE", 1),
+        ("HITME_HIT.WBMTOE", 1),
+        ("HITME_MISS.SHARED_RDINVOWN", 1),
+        ("HITME_MISS.READ_OR_INV", 1),
+        ("HITME_UPDATE.RDINVOWN", 1),
+        ("CORE_SNP.REMOTE_ONE", 1),
+        ("CORE_SNP.REMOTE_GTONE", 1),
+        ("CORE_SNP.EVICT_GTONE", 1),
+        ("CORE_SNP.ANY_GTONE", 3),
+        ("MISC.RFO_HIT_S", 1),
+        ("SF_EVICTION.S_STATE", 1),
+        ("DIRECT_GO_OPC.GO_PULL", 1),
+        ("DIRECT_GO_OPC.GO", 0),
+        ("DIRECT_GO.HA_TOR_DEALLOC", 1),
+    ] {
+        counts(&at, 0, &format!("cha/{name}"), expected);
+    }
+}
