@@ -286,5 +286,5 @@ fn damaged(what: &dyn std::fmt::Display) -> io::Error {
 }
 
 fn reordered() -> io::Error {
-    refuse("its rows are not those that pericore wrote, in that order: another program has written it anew".to_owned())
+    refuse("its rows are not those that pericore wrote, in that order: another program has rewritten it".to_owned())
 }

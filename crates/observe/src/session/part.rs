@@ -46,7 +46,7 @@ pub(super) fn write_new(folder: &impl AsFd, name: &OsStr, text: &str, mode: Mode
 }
 
 /// Removes the parts of this user's processes that were killed while they wrote.
-fn sweep(folder: BorrowedFd<'_>) {
+pub(super) fn sweep(folder: BorrowedFd<'_>) {
     let Ok(entries) = Dir::read_from(folder) else { return };
     for entry in entries.flatten() {
         let Some((process, started)) = entry.file_name().to_str().ok().and_then(owner) else { continue };

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{
     Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, accessat, fstat, mkdir, open, openat, readlinkat, statat,
     symlinkat, unlinkat,
@@ -114,9 +114,11 @@ impl MeetingPlace {
         }
     }
 
-    /// Removes the note of a session whose registers are put back, if there is one.
+    /// Removes the note of a session whose registers are put back, if there is one, or the part of it that it had
+    /// written when it was killed.
     pub(super) fn remove_note(&self, journal: &Journal) -> Result<(), JournalError> {
         let Ok(Some(Folder { descriptor, .. })) = self.found() else { return Ok(()) };
+        part::sweep(descriptor.as_fd());
         remove(&descriptor, journal).map_err(|error| self.unusable(error))
     }
 

@@ -128,7 +128,7 @@ fn a_note_goes_with_a_journal_that_was_removed_by_hand() {
 }
 
 /// A session of another user that was killed keeps others from counting, and the refusal names who is to put back; a
-/// note goes with the registers.
+/// note goes with the registers, and so does what was written of one.
 #[test]
 fn a_killed_session_of_another_user_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,7 +143,9 @@ fn a_killed_session_of_another_user_is_named() {
     let refused = prepare(&mut space, &topology, selection, Default::default(), Some(&other)).unwrap_err();
     let Refusal::LeftByOther { pid: NOBODY, user, .. } = &refused else { panic!("{refused}") };
     assert!(refused.to_string().contains(&format!("of user {user}")) && refused.to_string().contains("restore"));
+    put(folder.path(), &format!(".{NOBODY}-17.note.{NOBODY}-17.part"), "half a no");
     one.remove_note(&killed).unwrap();
+    assert_eq!(entries(folder.path()), [""; 0]);
     one.remove_note(&killed).unwrap();
     assert_eq!(other.others(), Ok(vec![]));
 }
