@@ -1,6 +1,6 @@
 //! `pericore stat` behind the doors while LIKWID, PCM and another user's pericore come and go: theirs is right, what we
-//! call measured is right, and what they take from us is not called so. Needs likwid, pcm, /dev/fuse and root or user
-//! namespaces.
+//! call measured is right, and what they take from us is not called so. Needs likwid (with its access daemon), pcm,
+//! /dev/fuse and root or user namespaces.
 
 use serde_json::Value;
 
@@ -92,4 +92,56 @@ fn likwid_pcm_and_another_user_come_and_go() {
     let withdrawn = ours.iter().filter(|row| row["withdrawn"] == true).count();
     let last = ours.iter().rev().find(|row| row["withdrawn"] != true).expect("a row");
     assert!(last["validity"] == "suspect" && (sound > 0 || withdrawn > 0), "{sound} sound rows\n{}", all());
+}
+
+const NEHALEM_SCRIPT: &str = r#"
+cd "$FOLDER"; export XDG_STATE_HOME="$FOLDER"
+rows() { until [ "$(cat ours.json 2>/dev/null | wc -l)" -ge "$1" ]; do sleep 0.05; done; }
+"$P" stat -j -I 200 -o ours.json -e uncore/QMC_NORMAL_READS.CH0/,uncore/CLK_UNHALTED/ -- \
+    sh -c 'until [ -e end ]; do sleep 0.05; done' 2>ours.err &
+ours=$!
+rows 6
+likwid-perfctr -M 1 -f -O -C 0 -g UNC_QMC_NORMAL_READS_CH0:UPMC7 sleep 0.5 >likwid.csv 2>&1
+echo "likwid $?"
+before=$(cat ours.json | wc -l)
+rows $((before + 6)); touch end; wait $ours; echo "ours $?"
+find "$FOLDER" -name '*.journal'
+"#;
+
+/// LIKWID writes MSR 0x391 whole, with its own enables alone, and 0 when it ends: ours are gone. Its counter is another
+/// one than ours.
+#[test]
+fn likwid_on_nehalem_wipes_our_enables_and_is_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut run = command(crate::ours::PERICORE);
+    run.args(["machine", "run", "--machine", "nehalem", "--timeout", "100"]);
+    run.args(["--inject", "uncore/QMC_NORMAL_READS.CH0=2000003", "--", "sh", "-c", NEHALEM_SCRIPT]);
+    let output = run.env("FOLDER", folder.path()).output().expect("the program starts");
+    let file = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let all = || {
+        let files = ["ours.err", "ours.json", "likwid.csv"].map(|name| format!("== {name}\n{}", file(name)));
+        files.concat() + &String::from_utf8_lossy(&output.stderr)
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "likwid 0\nours 0\n", "{}", all());
+
+    // What LIKWID counted: our own samples stop its counter for moments only.
+    let of_likwid = |begins: &str, cell: usize| -> f64 {
+        let text = file("likwid.csv");
+        let line = text.lines().find(|line| line.starts_with(begins)).unwrap_or_else(|| panic!("{}", all()));
+        line.split(',').nth(cell).and_then(|cell| cell.parse().ok()).unwrap_or_else(|| panic!("{}", all()))
+    };
+    let rate = of_likwid("UNC_QMC_NORMAL_READS_CH0,", 2) / of_likwid("Runtime (RDTSC) [s]", 2);
+    assert!((rate / READS - 1.0).abs() < 0.1, "{rate}\n{}", all());
+
+    // Ours: what it took from us is said, and what stays measured is right.
+    let ours = rows(&file("ours.json"));
+    let kept = |row: &&Value| row["event"] == "uncore/QMC_NORMAL_READS.CH0/" && row["withdrawn"] != true;
+    let (measured, doubted): (Vec<&Value>, Vec<&Value>) =
+        ours.iter().filter(kept).partition(|row| row["validity"] == "measured");
+    for row in measured {
+        let rate = number(row, "counter-value") / number(row, "event-runtime") * 1e9;
+        assert!((rate / READS - 1.0).abs() < 0.02, "{row}\n{}", all());
+    }
+    let reason = "someone else stopped counters for a part of the time (global_ctl of uncore = 0x80)";
+    assert!(doubted.iter().any(|row| row["concerns"].as_str().is_some_and(|why| why.contains(reason))), "{}", all());
 }

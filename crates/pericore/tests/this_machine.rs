@@ -185,7 +185,8 @@ fn a_signal_ends_the_measurement_in_order() {
          kill -TERM $pid; wait $pid; echo status $?"#,
     );
     assert!(run.stdout.contains("status 143"), "{}{}", run.stdout, run.stderr);
-    assert!(run.stderr.contains("cbo0/CLOCKTICKS/") && run.stderr.contains("all measured"), "{}", run.stderr);
+    // As short as this run is, a busy machine may spoil its only number, which is said then.
+    assert!(run.stderr.contains("cbo0/CLOCKTICKS/") && run.stderr.contains("measured, over"), "{}", run.stderr);
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -1,4 +1,4 @@
-//! How long it takes to stop or start what cannot be stopped or started at once.
+//! How long it takes to stop or start a socket's units: one after the other, or by one write that may be held up.
 
 use std::collections::BTreeMap;
 
@@ -201,7 +201,7 @@ impl Evenness {
     fn doubt(&self, longer: &str) -> Option<Validity> {
         (self.uneven > LIMIT * self.seconds).then(|| {
             Validity::suspect(format!(
-                "units were stopped one after the other, and some ran {:.3} ms longer or shorter than {:.3} ms; choose {longer}",
+                "units were started or stopped one after the other, or held up, and some ran {:.3} ms longer or shorter than {:.3} ms; choose {longer}",
                 self.uneven * 1e3,
                 self.seconds * 1e3
             ))

@@ -85,12 +85,11 @@ impl Sequence {
         self.spans.clear();
         let mut start = 0;
         for index in 0..self.sockets.len() {
+            // Also where one register stops all units: a write that is held up took effect at some time or other.
             let (end, acts) = self.sockets[index];
-            // Where one register stops all units, there is nothing between them.
-            let begins = if acts + 1 == end { end } else { acts };
-            self.carry_out_part(space, start..begins);
+            self.carry_out_part(space, start..acts);
             let first = now(space);
-            self.carry_out_part(space, begins..end);
+            self.carry_out_part(space, acts..end);
             self.spans.push(Span { first, last: now(space) });
             start = end;
         }

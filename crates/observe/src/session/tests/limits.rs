@@ -111,6 +111,31 @@ fn counters_that_run_on_are_in_doubt_where_their_reading_was_held_up() {
     assert_eq!(printed[3], ["measured", "measured"]);
 }
 
+/// One write stops the only unit of each socket, and takes a second, as all accesses do. In the second sample that
+/// of socket 0 is held up for 100 s more: it took effect at any time in these, and the unit ran for 50 s more or
+/// less than up to the middle of them. Socket 1, which is stopped after that, is only stopped later.
+#[test]
+fn units_are_in_doubt_where_the_one_write_that_stops_them_was_held_up() {
+    let mut space = Fake::two_sockets();
+    let plan = plan(&mut space, "cbo0/LLC_VICTIMS.M_STATE/");
+    let options = Options { guard: Guard::Off, ..Options::default() };
+    let mut session = Session::start(space, plan, options, by_accesses).unwrap();
+    // A sample writes four times: each socket stops, and goes on.
+    let held_up = session.space_mut().writes.len() + 4;
+    let mut printed = |samples: f64| {
+        let sample = session.sample(|space: &mut Fake| {
+            let Moment { seconds, tsc } = by_accesses(space);
+            let delay = if space.writes.len() > held_up { 100.0 } else { 0.0 };
+            Moment { seconds: seconds + 1000.0 * samples + delay, tsc }
+        });
+        [0, 1].map(|socket| sample.counts.iter().find(|count| count.socket == socket).unwrap().validity.to_string())
+    };
+    assert_eq!(printed(1.0), ["measured", "measured"]);
+    let [first, second] = printed(2.0);
+    assert!(first.contains("some ran 50000.000 ms longer or shorter than 105"), "{first}");
+    assert_eq!(second, "measured");
+}
+
 /// Channels that are frozen each by itself, with 0.1 s between the first and the last where the machine was busy: in 10
 /// s the last may have ticked 1 % more often. So 1.5 % are an accusation only where they were stopped together.
 #[test]
