@@ -156,6 +156,36 @@ fn an_instance_that_no_document_has_is_told_from_nonsense() {
     assert!(faults[2].what.contains("iio 0 lies at msr 0x3000") && faults[3].what.contains("cha 0"), "{faults:?}");
 }
 
+/// A record decides which registers a session writes. None leads to IA32_MISC_ENABLE (0x1a0), IA32_PERF_CTL (0x199) or
+/// beyond the PMON units (Table 1-8: caching agent 0 has the lowest, 0x2000), whether by its address, its distances or
+/// its length; to another place of a PCI function than its unit control, as the command register at 4 (Table 1-11: M2M
+/// has it at 0x438); or to another unit's block.
+#[test]
+fn a_record_leads_to_no_register_of_others() {
+    let [layout, _, id] = cha(1);
+    let at = |address: u64| [layout, address, id];
+    let m2m = |offset: u64| [M2M_LAYOUT, 0x7e << 20 | 12 << 15 | offset, 7];
+    let beyond = [layout, 0x1a0 - 2, 70 << 16];
+    let astray = [
+        (at(0x1a0), "PMON units have MSRs 0x2000 to 0x3fff"),
+        (at(0x1a0 - 2), "PMON units have MSRs 0x2000 to 0x3fff"),
+        (at(0x199), "PMON units have MSRs 0x2000 to 0x3fff"),
+        (at(0x1fff), "PMON units have MSRs 0x2000 to 0x3fff"),
+        (at(0xc000_0080), "PMON units have MSRs 0x2000 to 0x3fff"),
+        (at(0xffff_ff00), "PMON units have MSRs 0x2000 to 0x3fff"),
+        (beyond, "is in no document, and PMON units have MSRs 0x2000 to 0x3fff"),
+        (m2m(0x4), "its unit control is at 0x438"),
+        (m2m(0x43c), "its unit control is at 0x438"),
+        (at(0x3000), "iio 0 lies at msr 0x3000"),
+    ];
+    for (record, words) in astray {
+        let (blocks, faults) = check(1, &[record]);
+        assert!(blocks.is_empty() && faults[0].what.contains(words), "{record:x?}: {faults:?}");
+    }
+    // Another agent's place is one of its unit.
+    assert_eq!(check(1, &[at(0x2050)]).0.len(), 1);
+}
+
 #[test]
 fn a_block_is_listed_once_and_no_two_share_a_place() {
     let [layout, address, _] = cha(3);
@@ -168,7 +198,11 @@ fn a_block_is_listed_once_and_no_two_share_a_place() {
 /// configuration space. Four MSRs from 2 on end before 6.
 #[test]
 fn a_record_may_fill_its_space_to_the_last_register() {
-    let believed = |record: [u64; 3]| check(1, &[record]).0.len();
+    // Whether it is one of the unit's is another question.
+    let believed = |record: [u64; 3]| {
+        let table = read(&mut memory(1, &[record])).expect("the frame is sound");
+        usize::from(table.records[0].block(emerald_rapids()).is_ok())
+    };
     let m2m = |offset: u64| [M2M_LAYOUT, 0x7e << 20 | 12 << 15 | offset, 7];
     assert_eq!([0xfbc, 0xfc0, 0xfc4].map(|offset| believed(m2m(offset))), [1, 1, 0]);
     let [layout, address, id] = cha(1);
