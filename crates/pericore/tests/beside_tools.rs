@@ -139,8 +139,9 @@ fn likwid_on_nehalem_wipes_our_enables_and_is_seen() {
     let (measured, doubted): (Vec<&Value>, Vec<&Value>) =
         ours.iter().filter(kept).partition(|row| row["validity"] == "measured");
     for row in measured {
+        // 2 % may be nobody's where a stop is held up, and as much at a start.
         let rate = number(row, "counter-value") / number(row, "event-runtime") * 1e9;
-        assert!((rate / READS - 1.0).abs() < 0.02, "{row}\n{}", all());
+        assert!((rate / READS - 1.0).abs() < 0.04, "{row}\n{}", all());
     }
     let reason = "someone else stopped counters for a part of the time (global_ctl of uncore = 0x80)";
     assert!(doubted.iter().any(|row| row["concerns"].as_str().is_some_and(|why| why.contains(reason))), "{}", all());

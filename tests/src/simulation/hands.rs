@@ -31,7 +31,7 @@ pub(super) struct World {
     pub(super) held: HashMap<Address, (Width, u64)>,
     /// What others have written last.
     pub(super) others: HashMap<Address, u64>,
-    /// What the session has read since somebody else wrote it.
+    /// What the session has read since somebody else wrote it, or has tried to read.
     seen: HashSet<Address>,
     /// What somebody else wrote between the session's look and its write: neither can know.
     pub(super) raced: HashSet<Address>,
@@ -124,7 +124,9 @@ impl World {
                     self.is_disturbed = true;
                 }
                 What::Killed => self.is_dead = true,
-                What::Panics => panic!("{PLANTED}"),
+                // Without the words of a panic, thousands of times; a second one, while the first unwinds, would abort.
+                What::Panics if std::thread::panicking() => {}
+                What::Panics => std::panic::resume_unwind(Box::new(PLANTED)),
                 What::Refused(call) => {
                     refuse(call);
                 }
@@ -234,9 +236,11 @@ impl Hands {
             return Err(AccessError::Io { address, message: "this process is gone".to_owned() });
         }
         world.note(operation, is_session);
+        // What could not be read may be somebody else's as well as what could.
+        if matches!(operation, Operation::Read { .. }) {
+            world.seen.insert(address);
+        }
         if is_session && let Some(error) = world.fault(address) {
-            // What cannot be read when it is put back takes its old value.
-            world.seen.remove(&address);
             return Err(error);
         }
         if is_session && world.all_ones > 0 && matches!(operation, Operation::Read { .. }) {
@@ -246,7 +250,6 @@ impl Hands {
         let outcome = world.machine.machine.carry_out(operation);
         if let (Operation::Read { .. }, Ok(value)) = (operation, &outcome) {
             world.permits.note_read(address, width, *value);
-            world.seen.insert(address);
         }
         outcome
     }

@@ -9,8 +9,9 @@ use pericore_tests::simulation::{Report, Scenario, run, shrink};
 
 /// Seeds that have failed once. 737: a gate that read as all ones when it was put back was written so, and enabled
 /// counters of others. 1643: what could not be looked at for want of rights was taken for somebody else's, and the
-/// journal removed.
-const FOUND: [u64; 2] = [737, 1643];
+/// journal removed. 1747, 1002811: what could not be read at the end took its old value, although somebody else had
+/// taken it.
+const FOUND: [u64; 4] = [737, 1643, 1747, 1_002_811];
 
 /// What came of many runs.
 #[derive(Debug, Default, Clone, Copy)]

@@ -16,6 +16,9 @@ use crate::plan::{Control, halves, instance_name};
 pub const REVOKED: &str = "the kernel took this memory away while it was in use: a driver has claimed the device; \
      leave its units out, or count them with --through kernel";
 
+/// Of a register that is powered down, or gone.
+const ALL_ONES: &str = "the register reads as all ones";
+
 /// The lower half of a register of 8 bytes, which is written by itself.
 const LOWER: u64 = 0xffff_ffff;
 
@@ -43,11 +46,16 @@ impl Leaving<'_> {
         let mut failures = Vec::new();
         let mut ours = Vec::new();
         for ((saved, of), held) in self.saved.iter().zip(self.look(space)) {
-            match of {
-                Ours::Setting { bits, values, .. } if !is_ours(saved, *bits, values, &held) => {
-                    others.push(saved.clone())
-                }
-                _ => ours.push((saved, of)),
+            let Ours::Setting { bits, values, .. } = of else {
+                ours.push((saved, of));
+                continue;
+            };
+            match held {
+                Some(Ok(held)) if is_ours(saved, *bits, values, held) => ours.push((saved, of)),
+                Some(Ok(_)) => others.push(saved.clone()),
+                // Somebody else may have it by now: its journal stays, and what is in it can be put back later.
+                Some(Err(error)) => failures.push((saved.clone(), error)),
+                None => {}
             }
         }
         let controls = ours.iter().filter(|(_, of)| is_control(of));
@@ -67,12 +75,8 @@ impl Leaving<'_> {
             let disturbed = newcomers.count_behind(saved, *is_whole);
             // It is made safe for who may count there, and stays in the journal until that can be looked at.
             failures.extend(newcomers.unseen(saved, *is_whole).map(|error| (saved.clone(), error)));
-            match space.read(saved.address, saved.width) {
-                // What is powered down holds nothing of others that could be kept: written back, it would enable all.
-                Ok(held) if held == saved.width.mask() => {
-                    let message = "the register reads as all ones".to_owned();
-                    failures.push((saved.clone(), AccessError::Io { address: saved.address, message }));
-                }
+            // Of what is powered down nothing of others could be kept: as it reads, it would enable all.
+            match something(&saved.read(), space.read(saved.address, saved.width)) {
                 Ok(held) => {
                     let value = match disturbed {
                         // A session that was killed while it read had its enables off, and somebody may use one now.
@@ -92,14 +96,15 @@ impl Leaving<'_> {
         Ok(others)
     }
 
-    /// What the settings hold now; gates are not looked at yet.
+    /// What the settings hold now; gates are not looked at yet. What cannot be read is asked again, once.
     fn look(&self, space: &mut impl RegisterSpace) -> Vec<Option<Outcome<u64>>> {
         let is_setting = |of: &Ours| matches!(of, Ours::Setting { .. });
         let settings = self.saved.iter().filter(|(_, of)| is_setting(of));
         let reads: Vec<Operation> = settings.map(|(saved, _)| saved.read()).collect();
         let mut outcomes = Vec::with_capacity(reads.len());
         space.batch(&reads, &mut outcomes);
-        let mut outcomes = outcomes.into_iter();
+        let again = |(read, outcome)| something(&read, outcome).or_else(|_| something(&read, space.carry_out(read)));
+        let mut outcomes = reads.into_iter().zip(outcomes).map(again);
         self.saved.iter().map(|(_, of)| if is_setting(of) { outcomes.next() } else { None }).collect()
     }
 
@@ -165,16 +170,21 @@ impl Newcomers<'_> {
     }
 }
 
-/// True if a setting still holds what the session wrote, or what it held before: a write that comes late may be on its way.
-fn is_ours(saved: &Saved, bits: u64, values: &[u64], held: &Option<Outcome<u64>>) -> bool {
-    // What cannot be read may take its old value all the same.
-    let Some(Ok(held)) = held else { return true };
-    if *held == saved.width.mask() {
-        return true;
-    }
+/// True if a setting still holds what the session wrote, or what it held before: a late write may be on its way.
+fn is_ours(saved: &Saved, bits: u64, values: &[u64], held: u64) -> bool {
     let upper = if saved.width == Width::B8 { saved.value & !LOWER } else { saved.value };
     let own = values.iter().chain([&saved.value, &upper]);
     own.into_iter().any(|value| (held ^ value) & bits == 0)
+}
+
+/// What a read gave, unless it is all ones: what is powered down does not tell what it holds.
+fn something(read: &Operation, outcome: Outcome<u64>) -> Outcome<u64> {
+    match outcome {
+        Ok(held) if held == read.width().mask() => {
+            Err(AccessError::Io { address: read.address(), message: ALL_ONES.to_owned() })
+        }
+        other => other,
+    }
 }
 
 /// Writes whole registers, and notes those that refuse.
