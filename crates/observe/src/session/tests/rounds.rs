@@ -129,3 +129,28 @@ fn a_control_that_somebody_took_is_not_written_by_the_next_round() {
     assert_eq!(space.msrs[&(1, 0xd70)], 0x0040_0113);
     assert_eq!(space.msrs[&(1, 0xd64)] & 0x100, 0, "its unit runs");
 }
+
+/// Nobody knows whose it is by then. What can be read when asked again goes on.
+#[test]
+fn a_control_that_cannot_be_read_is_not_written_by_the_next_round() {
+    let mut space = Fake::two_sockets();
+    let events = "cbo/LLC_LOOKUP.DATA_READ,state=0x1/,cbo/LLC_LOOKUP.DATA_READ,state=0x1F/";
+    let plan = plan(&mut space, events);
+    let mut session = Session::start(&mut space, plan, Options::default(), at_(0.0)).unwrap();
+    session.rotate(at_(0.1));
+    // Counter 0 of CBo 3 in socket 1, which somebody takes.
+    let control = Address::Msr { cpu: 2, msr: 0xd70 };
+    session.space_mut().msrs.insert((1, 0xd70), 0x0040_0113);
+    session.space_mut().broken.push(control);
+    session.rotate(at_(0.2));
+    session.space_mut().broken.clear();
+    session.rotate(at_(0.3));
+    assert_eq!(session.space_mut().msrs[&(1, 0xd70)], 0x0040_0113);
+    let sample = session.sample(at_(1.0));
+    let lost: Vec<_> = sample.counts.iter().filter(|count| count.count.is_none()).collect();
+    assert_eq!(lost.iter().map(|lost| (lost.socket, lost.instance)).collect::<Vec<_>>(), [(1, 3), (1, 3)]);
+    let reason = lost[0].validity.to_string();
+    assert!(reason.contains("left alone before its next round: somebody else may have taken ctl0"), "{reason}");
+    session.stop().unwrap();
+    assert_eq!(space.msrs[&(1, 0xd70)], 0x0040_0113);
+}
