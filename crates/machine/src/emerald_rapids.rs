@@ -7,13 +7,10 @@ use pericore_truth::emerald_rapids::{Ledger, Snapshot};
 use pericore_truth::{Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
 
-use crate::memory_traffic::MemoryTraffic;
+use crate::memory_traffic::{MemoryTraffic, NO_TRUTH};
 use crate::signals::emerald_rapids::{SignalMaker, Signals, link_codes};
 use crate::uncore::ModelError;
 use crate::uncore::emerald_rapids::{Model, Parameters};
-
-/// Why there is no account.
-const NO_TRUTH: &str = "this machine keeps no truth";
 
 /// The readers of a machine, the signals for a sink.
 pub type MachineReaders<'a, S> = (SignalMaker<'a, S>, (&'a mut MemoryTraffic, Option<&'a mut Ledger>));

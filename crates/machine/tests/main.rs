@@ -9,3 +9,4 @@ mod phases;
 mod steady_replay;
 mod traffic;
 mod warm_up;
+mod without_truth;

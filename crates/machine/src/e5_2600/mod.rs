@@ -12,15 +12,17 @@ use pericore_truth::e5_2600::{Ledger, Opcodes, Shape, Snapshot};
 use pericore_truth::{Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
 
+use crate::memory_traffic::{MemoryTraffic, NO_TRUTH};
 use crate::signals::e5_2600::E5Signals;
 use crate::uncore::ModelError;
 
-/// A model, its signals and its truth.
+/// A model, its signals, and the truth where it is kept.
 #[derive(Debug)]
 pub struct E5 {
     model: Model,
     signals: E5Signals,
-    truth: Ledger,
+    traffic: MemoryTraffic,
+    truth: Option<Ledger>,
 }
 
 impl E5 {
@@ -48,18 +50,18 @@ impl E5 {
     fn of(model: Model, wiring: &mut Wiring) -> Result<Self, ModelError> {
         let signals = E5Signals::bind(wiring, model.parameters())?;
         let truth = Ledger::new(*model.clocks(), opcodes(wiring)?, shape(model.parameters()));
-        Ok(Self { model, signals, truth })
+        Ok(Self { model, signals, traffic: MemoryTraffic::default(), truth: Some(truth) })
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        let Self { model, signals, truth } = self;
+        let Self { model, signals, traffic, truth } = self;
         if !model.agenda().has_started() {
             signals.start(sink);
         }
         signals.listen(model.now(), |occupancy| model.under_way(occupancy), sink);
         model.announce_arrivals(|slice| signals.observes_ingress(slice));
-        model.run_until(until, &mut (signals.reader(sink), truth));
+        model.run_until(until, &mut (signals.reader(sink), (traffic, truth.as_mut())));
     }
 
     /// Emits what stands in the queues of a PMON instance, whose counters may begin to listen.
@@ -79,29 +81,47 @@ impl E5 {
         self.model.clocks()
     }
 
+    /// Keeps no truth from now on.
+    pub fn drop_truth(&mut self) {
+        self.truth = None;
+    }
+
+    /// Lines that memory has read and written.
+    pub const fn memory_traffic(&self) -> &MemoryTraffic {
+        &self.traffic
+    }
+
+    /// The running account.
+    const fn ledger(&self) -> &Ledger {
+        self.truth.as_ref().expect(NO_TRUTH)
+    }
+
     /// Keeps every DRAM command from now on, for checkers.
+    ///
+    /// # Panics
+    /// After [`E5::drop_truth`], as all that the truth tells.
     pub fn keep_commands(&mut self) {
-        self.truth.keep_commands();
+        self.truth.as_mut().expect(NO_TRUTH).keep_commands();
     }
 
     /// The DRAM commands kept since [`E5::keep_commands`], with their channel.
     pub fn commands(&self) -> &[(u16, CommandRecord)] {
-        self.truth.commands()
+        self.ledger().commands()
     }
 
     /// Keeps every request's stays from now on, for [`E5::shaped`].
     pub fn keep_stays(&mut self) {
-        self.truth.keep_stays();
+        self.truth.as_mut().expect(NO_TRUTH).keep_stays();
     }
 
     /// What an occupancy event of an instance gives behind a threshold, since [`E5::keep_stays`].
     pub fn shaped(&self, socket: u16, instance: u16, question: Question<'_>, threshold: u64) -> Option<Shaped> {
-        self.truth.shaped(socket, instance, question, threshold)
+        self.ledger().shaped(socket, instance, question, threshold)
     }
 
     /// The truth as of now, with the part so far of what is under way.
     pub fn snapshot(&self) -> Snapshot {
-        let mut at = self.truth.so_far();
+        let mut at = self.ledger().so_far();
         self.model.under_way(&mut at);
         at.at(self.model.now())
     }

@@ -192,7 +192,7 @@ impl Machine {
         self.model.finished()
     }
 
-    /// The same machine without a truth, where its model can do without: faster, where none is asked for.
+    /// The same machine without a truth: faster, where none is asked for.
     #[must_use]
     pub fn without_truth(mut self) -> Self {
         self.model.drop_truth();
@@ -201,7 +201,7 @@ impl Machine {
 
     /// Lines that memory of a kind has read and written since reset, over all sockets.
     pub fn memory_lines(&self, kind: MemoryKind) -> [u64; 2] {
-        self.model.memory_lines(kind, self.chassis.shape().sockets)
+        self.model.memory_lines(kind)
     }
 
     /// The truth as of now.

@@ -87,20 +87,17 @@ impl Model {
         each!(self, model => model.begin_measured());
     }
 
-    /// Keeps no truth from now on, if the model can do without.
+    /// Keeps no truth from now on.
     pub fn drop_truth(&mut self) {
-        match self {
-            Self::E5(_) | Self::Nehalem(_) => {}
-            Self::EmeraldRapids(model) => model.drop_truth(),
-        }
+        each!(self, model => model.drop_truth());
     }
 
     /// Lines that memory of a kind has read and written since reset, over the machine's sockets.
-    pub fn memory_lines(&self, kind: MemoryKind, sockets: u16) -> [u64; 2] {
-        match (self, kind) {
-            (Self::EmeraldRapids(model), MemoryKind::Dram) => model.memory_traffic().dram,
-            (Self::EmeraldRapids(model), MemoryKind::Expander) => model.memory_traffic().expander,
-            _ => self.snapshot().memory_lines(kind, sockets),
+    pub fn memory_lines(&self, kind: MemoryKind) -> [u64; 2] {
+        let traffic = each!(self, model => model.memory_traffic());
+        match kind {
+            MemoryKind::Dram => traffic.dram,
+            MemoryKind::Expander => traffic.expander,
         }
     }
 

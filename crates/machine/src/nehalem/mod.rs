@@ -10,15 +10,17 @@ use pericore_parts::work::{Work, Worker};
 use pericore_truth::nehalem::{Ledger, Opcodes, Shape, Snapshot};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
 
+use crate::memory_traffic::{MemoryTraffic, NO_TRUTH};
 use crate::signals::nehalem::NehalemSignals;
 use crate::uncore::ModelError;
 
-/// A model, its signals and its truth.
+/// A model, its signals, and the truth where it is kept.
 #[derive(Debug)]
 pub struct Nehalem {
     model: Model,
     signals: NehalemSignals,
-    truth: Ledger,
+    traffic: MemoryTraffic,
+    truth: Option<Ledger>,
 }
 
 impl Nehalem {
@@ -47,13 +49,24 @@ impl Nehalem {
         let parameters = model.parameters();
         let signals = NehalemSignals::bind(wiring, parameters)?;
         let truth = Ledger::new(parameters.clocks(), opcodes(wiring)?, shape(parameters));
-        Ok(Self { model, signals, truth })
+        Ok(Self { model, signals, traffic: MemoryTraffic::default(), truth: Some(truth) })
     }
 
     /// Runs everything that happens before `until`; afterwards it is `until`.
     pub fn run_until<S: SignalSink>(&mut self, until: Tick, sink: &mut S) {
-        self.signals.listen(self.model.now(), sink);
-        self.model.run_until(until, &mut (self.signals.reader(sink), &mut self.truth));
+        let Self { model, signals, traffic, truth } = self;
+        signals.listen(model.now(), sink);
+        model.run_until(until, &mut (signals.reader(sink), (traffic, truth.as_mut())));
+    }
+
+    /// Keeps no truth from now on.
+    pub fn drop_truth(&mut self) {
+        self.truth = None;
+    }
+
+    /// Lines that memory has read and written.
+    pub const fn memory_traffic(&self) -> &MemoryTraffic {
+        &self.traffic
     }
 
     /// Emits the levels of a PMON instance, whose counters may begin to observe them.
@@ -62,8 +75,11 @@ impl Nehalem {
     }
 
     /// The truth as of now, with the part so far of what is under way.
+    ///
+    /// # Panics
+    /// After [`Nehalem::drop_truth`].
     pub fn snapshot(&self) -> Snapshot {
-        let mut at = self.truth.so_far();
+        let mut at = self.truth.as_ref().expect(NO_TRUTH).so_far();
         self.model.under_way(&mut at);
         at.at(self.model.now())
     }

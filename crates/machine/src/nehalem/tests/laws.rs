@@ -137,12 +137,12 @@ fn coherent(workload: &str, model: &Nehalem) {
 fn laws_hold_and_the_command_streams_keep_the_standard() {
     for workload in WORKLOADS {
         let (mut model, _) = model(workload);
-        model.truth.keep_commands();
+        model.truth.as_mut().expect("it is kept").keep_commands();
         run(&mut model, &mut Nothing);
         assert_eq!(model.progress().done, model.progress().total, "{workload}");
         check(workload, &model);
         coherent(workload, &model);
-        standard(&model.truth, model.sockets());
+        standard(model.truth.as_ref().expect("it is kept"), model.sockets());
     }
 }
 
@@ -164,11 +164,11 @@ fn laws_hold_for_workloads_drawn_at_random() {
         let workload =
             format!("{prefix}{kind}:requests=3000,footprint={footprint},threads={threads},seed={seed}{read}{remote}");
         let (mut model, _) = model(&workload);
-        model.truth.keep_commands();
+        model.truth.as_mut().expect("it is kept").keep_commands();
         run(&mut model, &mut Nothing);
         check(&workload, &model);
         coherent(&workload, &model);
-        standard(&model.truth, model.sockets());
+        standard(model.truth.as_ref().expect("it is kept"), model.sockets());
     }
 }
 
