@@ -92,16 +92,18 @@ pub fn plan(task: Task<'_>) -> Result<Planned, Failure> {
 /// What to count on a host, if the command line makes sense there.
 fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
     let Task { args, course } = task;
-    let family = host.family().map_err(Failure::failed)?;
+    // Wrong command lines are so on every machine.
     if course.repeat > 1 && args.program.words().is_empty() && args.timeout.is_none() {
         return Err(Failure::usage("-r repeats a program: name one, or give each run an end with --timeout"));
     }
+    let family = host.family();
     if let Some(what) = args.only_for_software() {
         return Err(Failure::usage(format!(
             "{what} applies to software machines only; add --machine {}, or leave it out",
-            software_machines(family)
+            software_machines(family.as_ref().ok().copied())
         )));
     }
+    let family = family.map_err(Failure::failed)?;
     let with_cores = |family| {
         let mut selection = args.wanted.selection(family)?;
         let depends = |metric: &SelectedMetric| {
@@ -142,7 +144,7 @@ fn elsewhere(failure: Failure, host: &Host) -> Failure {
         true => failure.with_advice(VIRTUAL),
         false => failure,
     };
-    let software = software_machines(family);
+    let software = software_machines(Some(family));
     failure.with_advice(&format!(
         "`pericore doctor` says what else is missing; --machine {software} counts on a software machine instead"
     ))
@@ -352,11 +354,11 @@ mod tests {
 
     #[test]
     fn only_software_machines_that_there_are_are_named() {
-        let named = |name| software_machines(pericore_catalog::family(name).unwrap());
+        let named = |name| software_machines(pericore_catalog::family(name));
         assert_eq!(named("e5-2600"), "e5-2600");
         assert_eq!(named("sapphire-rapids"), "e5-2600|emerald-rapids|nehalem");
         let kernel_alone = pericore_catalog::kernel::family("gnr").unwrap().family();
-        assert_eq!(software_machines(kernel_alone), "e5-2600|emerald-rapids|nehalem");
+        assert_eq!(software_machines(Some(kernel_alone)), "e5-2600|emerald-rapids|nehalem");
     }
 
     /// What running on a machine of this processor comes to, whose files are in `folder`.
