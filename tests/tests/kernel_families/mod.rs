@@ -2,6 +2,7 @@
 //! facts of the driver's source, with a stand-in for the kernel and with stock perf's attributes.
 
 mod counting;
+mod every_event;
 mod metrics;
 mod rates;
 mod selecting;
