@@ -7,47 +7,10 @@ use pericore_catalog::kernel::IntelNames;
 use pericore_catalog::search::Query;
 use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
 use pericore_text::Paint;
-use serde::Serialize;
 
-use super::{Request, counters, heading, line, paragraph};
+use super::event_line::{EventLine, FilterInfo};
+use super::{Request, counters, heading, paragraph};
 use crate::terminal::counter_list;
-
-/// A line of the contract: one event, or one subevent.
-#[derive(Serialize)]
-struct EventLine<'a> {
-    family: &'a str,
-    unit: &'a str,
-    event: &'a str,
-    subevent: Option<&'a str>,
-    /// Intel's name in its public event files.
-    intel_name: Option<String>,
-    code: String,
-    umask: Option<String>,
-    config: String,
-    /// How Linux's driver selects it, as perf takes it; none if the driver cannot.
-    perf: Option<String>,
-    counters: Vec<u8>,
-    max_increment: Option<u16>,
-    filters: BTreeMap<&'a str, FilterInfo<'a>>,
-    modelled: bool,
-    model_only: bool,
-    source: &'a str,
-    description: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    caveats: &'a [&'a str],
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    later: bool,
-}
-
-/// Where a filter stands and whether it must be set.
-#[derive(Serialize)]
-struct FilterInfo<'a> {
-    register: &'a str,
-    bits: String,
-    need: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    default: Option<String>,
-}
 
 /// Prints a family's events; gives the number of rows.
 pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_>) -> io::Result<usize> {
@@ -156,7 +119,7 @@ fn json(
             caveats: event.caveats,
             later: event.later,
         };
-        line(out, &row)?;
+        row.write(out)?;
     }
     for subevent in &shown.subevents {
         let modelled = is_modelled(Some(subevent));
@@ -180,7 +143,7 @@ fn json(
             caveats: subevent.caveats,
             later: subevent.later,
         };
-        line(out, &row)?;
+        row.write(out)?;
     }
     Ok(())
 }

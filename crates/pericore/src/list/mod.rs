@@ -1,5 +1,6 @@
 //! `pericore list`: the catalogue, for people and for machines.
 
+mod event_line;
 mod events;
 mod map;
 mod metrics;

@@ -1,0 +1,176 @@
+//! A line of `list --json` about an event.
+//!
+//! A family has thousands of lines, whose keys and most of whose texts need no escapes: they are put together by hand.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
+
+/// A line of the contract: one event, or one subevent.
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(super) struct EventLine<'a> {
+    pub(super) family: &'a str,
+    pub(super) unit: &'a str,
+    pub(super) event: &'a str,
+    pub(super) subevent: Option<&'a str>,
+    /// Intel's name in its public event files.
+    pub(super) intel_name: Option<String>,
+    pub(super) code: String,
+    pub(super) umask: Option<String>,
+    pub(super) config: String,
+    /// How Linux's driver selects it, as perf takes it; none if the driver cannot.
+    pub(super) perf: Option<String>,
+    pub(super) counters: Vec<u8>,
+    pub(super) max_increment: Option<u16>,
+    pub(super) filters: BTreeMap<&'a str, FilterInfo<'a>>,
+    pub(super) modelled: bool,
+    pub(super) model_only: bool,
+    pub(super) source: &'a str,
+    pub(super) description: &'a str,
+    #[cfg_attr(test, serde(skip_serializing_if = "<[_]>::is_empty"))]
+    pub(super) caveats: &'a [&'a str],
+    #[cfg_attr(test, serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub(super) later: bool,
+}
+
+/// Where a filter stands and whether it must be set.
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(super) struct FilterInfo<'a> {
+    pub(super) register: &'a str,
+    pub(super) bits: String,
+    pub(super) need: &'static str,
+    #[cfg_attr(test, serde(skip_serializing_if = "Option::is_none"))]
+    pub(super) default: Option<String>,
+}
+
+impl EventLine<'_> {
+    /// Writes the line.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut line = String::with_capacity(1024);
+        text(&mut line, "{\"family\":", self.family);
+        text(&mut line, ",\"unit\":", self.unit);
+        text(&mut line, ",\"event\":", self.event);
+        optional(&mut line, ",\"subevent\":", self.subevent);
+        optional(&mut line, ",\"intel_name\":", self.intel_name.as_deref());
+        text(&mut line, ",\"code\":", &self.code);
+        optional(&mut line, ",\"umask\":", self.umask.as_deref());
+        text(&mut line, ",\"config\":", &self.config);
+        optional(&mut line, ",\"perf\":", self.perf.as_deref());
+        list(&mut line, ",\"counters\":[", &self.counters, |line, counter| value(line, "", counter));
+        match self.max_increment {
+            Some(number) => value(&mut line, ",\"max_increment\":", number),
+            None => line.push_str(",\"max_increment\":null"),
+        }
+        line.push_str(",\"filters\":{");
+        for (number, (name, filter)) in self.filters.iter().enumerate() {
+            text(&mut line, if number == 0 { "" } else { "," }, name);
+            text(&mut line, ":{\"register\":", filter.register);
+            text(&mut line, ",\"bits\":", &filter.bits);
+            text(&mut line, ",\"need\":", filter.need);
+            if let Some(default) = &filter.default {
+                text(&mut line, ",\"default\":", default);
+            }
+            line.push('}');
+        }
+        value(&mut line, "},\"modelled\":", self.modelled);
+        value(&mut line, ",\"model_only\":", self.model_only);
+        text(&mut line, ",\"source\":", self.source);
+        text(&mut line, ",\"description\":", self.description);
+        if !self.caveats.is_empty() {
+            list(&mut line, ",\"caveats\":[", self.caveats, |line, caveat| text(line, "", caveat));
+        }
+        if self.later {
+            line.push_str(",\"later\":true");
+        }
+        line.push_str("}\n");
+        out.write_all(line.as_bytes())
+    }
+}
+
+/// A key and what needs no escapes.
+fn value(line: &mut String, key: &str, value: impl Display) {
+    line.push_str(key);
+    // A string takes everything.
+    let _ = write!(line, "{value}");
+}
+
+fn optional(line: &mut String, key: &str, value: Option<&str>) {
+    match value {
+        Some(value) => text(line, key, value),
+        None => {
+            line.push_str(key);
+            line.push_str("null");
+        }
+    }
+}
+
+/// A key and a text.
+fn text(line: &mut String, key: &str, value: &str) {
+    line.push_str(key);
+    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // Without a way out of the loop the compiler compares many bytes at once.
+    if value.bytes().fold(false, |any, byte| any | needs_escape(byte)) {
+        let _ = write!(line, "{}", serde_json::Value::from(value));
+        return;
+    }
+    line.push('"');
+    line.push_str(value);
+    line.push('"');
+}
+
+fn list<T: Copy>(line: &mut String, key: &str, values: &[T], each: impl Fn(&mut String, T)) {
+    line.push_str(key);
+    for (number, value) in values.iter().enumerate() {
+        if number > 0 {
+            line.push(',');
+        }
+        each(line, *value);
+    }
+    line.push(']');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// serde_json is the judge.
+    #[test]
+    fn a_line_is_what_a_serializer_makes_of_it() {
+        let filter = |default: Option<&str>| FilterInfo {
+            register: "filter",
+            bits: "4:0".to_owned(),
+            need: "default",
+            default: default.map(str::to_owned),
+        };
+        let row = |is_full: bool| EventLine {
+            family: "e5-2600",
+            unit: "cbo",
+            event: "A",
+            subevent: is_full.then_some("B"),
+            intel_name: is_full.then(|| "UNC_A.B".to_owned()),
+            code: "0x01".to_owned(),
+            umask: is_full.then(|| "0x02".to_owned()),
+            config: "0x201".to_owned(),
+            perf: is_full.then(|| "uncore_cbox/event=0x1/".to_owned()),
+            counters: if is_full { vec![0, 1, 15] } else { Vec::new() },
+            max_increment: is_full.then_some(20),
+            filters: if is_full {
+                BTreeMap::from([("opc", filter(None)), ("nid", filter(Some("0x1")))])
+            } else {
+                BTreeMap::new()
+            },
+            modelled: is_full,
+            model_only: !is_full,
+            source: "2.3.7 \"x\"",
+            description: "Tab\t, back\\slash, \u{1}, µ and \u{7f}.",
+            caveats: if is_full { &["One.", "T\nwo."] } else { &[] },
+            later: is_full,
+        };
+        for row in [row(true), row(false)] {
+            let mut written = Vec::new();
+            row.write(&mut written).expect("memory");
+            let expected = serde_json::to_string(&row).expect("JSON") + "\n";
+            assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
+        }
+    }
+}
