@@ -1,6 +1,7 @@
 //! The program as a user meets it.
 
 mod adversity;
+mod completion;
 mod conduct;
 mod forms;
 mod lookup;
