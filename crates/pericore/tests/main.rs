@@ -7,6 +7,7 @@ mod event_files;
 mod every_machine;
 mod guest;
 mod hardened;
+mod kernel_refusals;
 mod limits;
 mod live;
 mod machine_curve;

@@ -157,6 +157,44 @@ pub enum KernelError {
         /// The limit.
         limit: u64,
     },
+    /// The whole system has too many files open.
+    #[error("the whole system has as many files open as it may (ENFILE); raise fs.file-max with `sysctl` as root")]
+    SystemFiles,
+    /// No memory for the kernel's side of the counters.
+    #[error("no memory for {needed} counters in the kernel (ENOMEM); raise the container's limit, or count less")]
+    Memory {
+        /// Counters that are needed.
+        needed: u64,
+    },
+    /// The PMU's files are there, and the kernel knows nobody who counts for its number.
+    #[error(
+        "{pmu}: nobody in the kernel counts for its type {kind}, although sysfs has its files; load the uncore driver \
+         again, or mount the host's own /sys in the container"
+    )]
+    Unregistered {
+        /// PMU.
+        pmu: String,
+        /// Its number.
+        kind: u32,
+    },
+    /// Somebody holds the counters for himself.
+    #[error("{label}: the counters of {pmu} are held by others (EBUSY); stop the tools that pin events there")]
+    Busy {
+        /// Event.
+        label: String,
+        /// PMU.
+        pmu: String,
+    },
+    /// The PMU cannot count in this way.
+    #[error("{label}: {pmu} does not count {terms} for the whole system (EOPNOTSUPP); leave the event out")]
+    Unsupported {
+        /// Event.
+        label: String,
+        /// PMU.
+        pmu: String,
+        /// What it was asked for.
+        terms: String,
+    },
     /// The PMU was there a moment ago.
     #[error("{pmu} has disappeared: somebody has unloaded the kernel's uncore driver; load it again, and try again")]
     Disappeared {

@@ -237,11 +237,16 @@ fn meaning<P: PerfEvents>(
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => refused_rights(root, error),
         Some(libc::ENOSYS) => KernelError::NoSystemCall,
-        Some(libc::EMFILE | libc::ENFILE) => {
-            KernelError::Files { needed: plan.counters.len() as u64, limit: limit_of_files() }
-        }
+        Some(libc::EMFILE) => KernelError::Files { needed: plan.counters.len() as u64, limit: limit_of_files() },
+        Some(libc::ENFILE) => KernelError::SystemFiles,
+        Some(libc::ENOMEM) => KernelError::Memory { needed: plan.counters.len() as u64 },
         _ if !is_there => KernelError::Disappeared { pmu: pmu.clone() },
         Some(libc::ENODEV) => KernelError::Offline { pmu: pmu.clone(), cpu: *cpu },
+        Some(libc::ENOENT) => KernelError::Unregistered { pmu: pmu.clone(), kind: counter.kind },
+        Some(libc::EBUSY) => KernelError::Busy { label, pmu: pmu.clone() },
+        Some(libc::EOPNOTSUPP) => {
+            KernelError::Unsupported { label, pmu: pmu.clone(), terms: counter.event.to_string() }
+        }
         Some(libc::EINVAL) => KernelError::Refused {
             label,
             pmu: pmu.clone(),

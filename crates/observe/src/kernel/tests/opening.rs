@@ -43,7 +43,12 @@ fn what_forbids_counting_has_a_text_of_its_own() {
         (|_, _| Some(libc::EMFILE), "ulimit -Hn"),
         (|_, _| Some(libc::ENODEV), "cpu 0, which counts for uncore_imc_0, went offline"),
         (|_, _| Some(libc::EINVAL), "none of the terms alone is the reason"),
-        (|_, _| Some(libc::ENOMEM), "perf_event_open: "),
+        (|_, _| Some(libc::ENFILE), "fs.file-max"),
+        (|_, _| Some(libc::ENOMEM), "no memory for"),
+        (|_, _| Some(libc::ENOENT), "nobody in the kernel counts for its type"),
+        (|_, _| Some(libc::EBUSY), "held by others"),
+        (|_, _| Some(libc::EOPNOTSUPP), "for the whole system"),
+        (|_, _| Some(libc::EFAULT), "perf_event_open: "),
         // The umask, bits 8 to 15.
         (
             |attributes, _| (attributes.words[0] & 0xff00 != 0).then_some(libc::EINVAL),
