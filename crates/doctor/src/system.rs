@@ -1,7 +1,8 @@
 //! The ways to the registers that the system offers, and what bars them.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use pericore_catalog::{Family, kernel as drivers};
@@ -21,9 +22,9 @@ const OF_DISTRIBUTIONS: i32 = 3;
 /// The EFI variable that tells of secure boot; its value is the fifth byte.
 const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 /// What to do where nothing but the driver counts, and it does not.
-const NO_DRIVER: &str = "do as it message: this family is counted through the kernel's driver alone";
+const NO_DRIVER: &str = "do what this line says: on this family only the kernel's driver counts";
 /// Bytes of configuration space that everybody may read.
-const PCI_HEADER: usize = 64;
+const PCI_HEADER: u64 = 64;
 
 /// Looks at every way, for MSRs through a CPU that is online. What bars one is a problem if units of the family lie
 /// there: without a known uncore none is.
@@ -96,15 +97,13 @@ fn pci(root: &Root, barred: Barred<'_>) -> Finding {
         let remedy = "mount sysfs; in a container, give it the host's /sys";
         return barred("pci", "the system lists no PCI functions".to_owned(), remedy);
     };
-    match (rights(&config), fs::read(&config)) {
-        (Ok(rights), Ok(bytes)) if bytes.len() > PCI_HEADER => {
-            Finding::good("pci", format!("configuration space: {rights}"))
+    // The first four bytes behind the header: nothing else of a function that we know nothing of is read.
+    let behind = |config: &Path| File::open(config)?.read_at(&mut [0; 4], PCI_HEADER);
+    match (rights(&config), behind(&config)) {
+        (Ok(rights), Ok(4)) => Finding::good("pci", format!("configuration space: {rights}")),
+        (Ok(_), Ok(_)) => {
+            barred("pci", format!("only the first {PCI_HEADER} bytes of configuration space can be read"), REMEDY_PCI)
         }
-        (Ok(_), Ok(bytes)) => barred(
-            "pci",
-            format!("only the first {} bytes of configuration space can be read", bytes.len()),
-            REMEDY_PCI,
-        ),
         (Err(error), _) | (_, Err(error)) => barred("pci", format!("configuration space: {error}"), REMEDY_PCI),
     }
 }

@@ -1,7 +1,6 @@
 //! Connections by TLS 1.2 and 1.3.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,34 +17,35 @@ pub struct Tls(Arc<ServerConfig>);
 /// Why there is no TLS with these files.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file has nothing of its kind, or cannot be read.
-    #[error("{}: {error}; give a file in PEM with the {wanted}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What should be in it.
-        wanted: &'static str,
-        /// What is wrong.
-        error: pem::Error,
-    },
+    /// There is no certificate.
+    #[error("{0}; give a file in PEM with the server's certificate")]
+    Certificate(pem::Error),
+    /// There is no key.
+    #[error("{0}; give a file in PEM with the certificate's private key")]
+    Key(pem::Error),
     /// They do not belong together, or are of a kind that is not known.
     #[error("certificate and key: {0}; give the key that belongs to the first certificate of the file")]
     Unsuited(#[from] rustls::Error),
 }
 
+impl TlsError {
+    /// True if it is the key that is wrong.
+    pub const fn is_about_key(&self) -> bool {
+        matches!(self, Self::Key(_))
+    }
+}
+
 impl Tls {
-    /// The certificate (with those of its issuers behind it) and its private key, from files in PEM.
+    /// The certificate (with those of its issuers behind it) and its private key, in PEM.
     ///
     /// # Errors
     /// [`TlsError`].
-    pub fn of(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        let refuse = |path: &Path, wanted, error| TlsError::File { path: path.to_owned(), wanted, error };
-        let wanted = "server's certificate";
-        let chain = CertificateDer::pem_file_iter(certificate)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    pub fn of(certificate: &[u8], key: &[u8]) -> Result<Self, TlsError> {
+        let chain = CertificateDer::pem_slice_iter(certificate)
+            .collect::<Result<Vec<_>, _>>()
             .and_then(|chain| if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) })
-            .map_err(|error| refuse(certificate, wanted, error))?;
-        let key = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, "certificate's private key", error))?;
+            .map_err(TlsError::Certificate)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Key)?;
         let builder = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
         let builder = builder.with_safe_default_protocol_versions()?.with_no_client_auth();
         Ok(Self(Arc::new(builder.with_single_cert(chain, key)?)))

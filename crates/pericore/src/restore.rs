@@ -305,7 +305,7 @@ pub fn aftermath(journal: Option<&Path>) -> Aftermath {
 }
 
 /// The folders in which journals are made and removed: that of all sessions, and that of a journal that is named.
-fn folders_of_journals(named: Option<&Path>) -> Vec<PathBuf> {
+pub fn folders_of_journals(named: Option<&Path>) -> Vec<PathBuf> {
     let folder = |journal: &Path| match journal.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),

@@ -11,6 +11,7 @@ pub mod metric_expression;
 pub mod names;
 pub mod proxy_messages;
 pub mod recording;
+pub mod register_messages;
 pub mod registers;
 pub mod scenario;
 pub mod snapshot;
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     ("names", names::run),
     ("proxy_messages", proxy_messages::run),
     ("recording", recording::run),
+    ("register_messages", register_messages::run),
     ("registers", registers::run),
     ("scenario", scenario::run),
     ("snapshot", snapshot::run),

@@ -1,8 +1,9 @@
 //! The prepared guest: kernel, file system and symbols, made once from Debian's packages and kept in the user's cache.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -75,7 +76,8 @@ impl Prepared {
     fn prepare(&self) -> Result<(), GuestError> {
         let parent = self.directory.parent().unwrap_or(Path::new("/"));
         let failed = |source| GuestError::File { path: parent.to_owned(), source };
-        fs::create_dir_all(parent).map_err(failed)?;
+        // What root will boot from is nobody else's to change, nor to read.
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
         // Who comes second waits for what the first makes. The lock goes with the file, however we end.
         let turn = File::open(parent).map_err(failed)?;
         process::lock(&turn).map_err(failed)?;
@@ -127,7 +129,9 @@ impl Prepared {
         let path = self.symbols_file();
         let partial = self.directory.join(format!("symbols.{}", std::process::id()));
         let write = || {
-            let mut file = File::create(&partial)?;
+            // One of a process of the same number, which was killed.
+            let _ = fs::remove_file(&partial);
+            let mut file = File::create_new(&partial)?;
             file.write_all(text.as_bytes())?;
             fs::rename(&partial, &path)
         };

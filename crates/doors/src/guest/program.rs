@@ -1,6 +1,9 @@
 //! Programs of the host that come along into the guest, with their libraries.
 
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
 use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,6 +13,9 @@ use super::error::GuestError;
 /// Where the host's programs and their libraries lie in the guest; both come from the host, whose C library may be newer.
 pub const FOLDER: &str = "/opt/host";
 
+/// Bytes of a program or library at most: the guest has them in memory.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Adds a program under its own name, to be found by PATH.
 ///
 /// # Errors
@@ -17,7 +23,7 @@ pub const FOLDER: &str = "/opt/host";
 pub fn add(archive: &mut Archive, program: &Path) -> Result<(), GuestError> {
     let failed = |source| GuestError::Program { program: program.to_owned(), source };
     let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let mut content = std::fs::read(program).map_err(failed)?;
+    let mut content = whole(program).map_err(failed)?;
     drop_unloaded(&mut content);
     let listing = Command::new("ldd").arg(program).output().map_err(failed)?;
     let libraries = libraries(&String::from_utf8_lossy(&listing.stdout));
@@ -28,7 +34,7 @@ pub fn add(archive: &mut Archive, program: &Path) -> Result<(), GuestError> {
     archive.file(&format!("{FOLDER}/{name}"), 0o755, &content);
     let mut loader = String::new();
     for library in libraries {
-        let content = std::fs::read(&library).map_err(failed)?;
+        let content = whole(&library).map_err(failed)?;
         let file = library.file_name().unwrap_or_default().to_string_lossy();
         if file.starts_with("ld-linux") {
             loader = format!("{FOLDER}/{file}");
@@ -38,6 +44,20 @@ pub fn add(archive: &mut Archive, program: &Path) -> Result<(), GuestError> {
     let start = format!("#!/bin/sh\nexec {loader} --library-path {FOLDER} {FOLDER}/{name} \"$@\"\n");
     archive.file(&format!("/usr/bin/{name}"), 0o755, start.as_bytes());
     Ok(())
+}
+
+/// What is in a program or library: a regular file with an end, that is not waited for.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut content = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > MOST_BYTES {
+        true => Err(io::Error::other(format!("it has more than {} MB, too much for a guest", MOST_BYTES >> 20))),
+        false => Ok(content),
+    }
 }
 
 /// Paths in the output of ldd: `name => path (address)`, or `path (address)` for the loader.
@@ -80,6 +100,20 @@ fn loaded_end(content: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A pipe that nobody writes to, a device without an end, and a file that is too long (a hole: it takes no space).
+    #[test]
+    fn what_is_no_program_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [&pipe, Path::new("/dev/zero")] {
+            assert_eq!(whole(path).unwrap_err().to_string(), "it is no regular file");
+        }
+        let long = folder.path().join("long");
+        std::fs::File::create(&long).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        assert_eq!(whole(&long).unwrap_err().to_string(), "it has more than 256 MB, too much for a guest");
+    }
 
     #[test]
     fn libraries_and_loader_of_a_listing() {

@@ -1,7 +1,8 @@
 //! A log on disk.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,9 @@ use pericore_registers::Outcome;
 
 use super::analyser::Analyser;
 use super::entry::Entry;
+
+/// For the owner alone: it has all that a tool did.
+const OWN: u32 = 0o600;
 
 /// A file of accesses, each with its meaning.
 #[derive(Debug)]
@@ -27,7 +31,9 @@ impl LogFile {
     /// # Errors
     /// The system's, if the file cannot be written.
     pub fn create(path: &Path, shape: &Shape, accesses: &str, seconds: &str) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(path)?);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(OWN);
+        let mut file = BufWriter::new(options.open(path)?);
         let (family, sockets) = (shape.family.name, shape.sockets);
         writeln!(file, "# {accesses} to {family}, {sockets} socket(s): {seconds}, access, meaning")?;
         Ok(Self { path: path.to_owned(), file, analyser: Analyser::new(shape), failed: None })

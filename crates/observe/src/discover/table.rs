@@ -10,7 +10,7 @@ use pericore_catalog::{AddressSpace, Family, Unit};
 use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, RegisterSpace, Width};
 
 /// Bytes that hold a table at most (1.10.1, UNCORE_DISCOVERY_MAP_SIZE).
-const WINDOW: u64 = 0x8_0000;
+pub(super) const WINDOW: u64 = 0x8_0000;
 /// Bytes of a qword.
 const QWORD: u64 = 8;
 /// Qwords that a record needs (1.10.1, `uncore_unit_discovery`).
@@ -84,6 +84,18 @@ pub enum TableError {
         /// Qwords.
         stride: u64,
     },
+}
+
+impl TableError {
+    /// The physical address of the table, where it has one that could be read.
+    pub(super) const fn base(&self) -> Option<u64> {
+        match self {
+            Self::AllOnes { base } | Self::Empty { base } | Self::Stride { base, .. } | Self::TooLong { base, .. } => {
+                Some(*base)
+            }
+            Self::NoOwner | Self::BaseAddress { .. } | Self::Access(_) => None,
+        }
+    }
 }
 
 /// A record that is not believed. The block is looked for at the catalogue's place instead, if it has one.

@@ -1,9 +1,11 @@
 //! Which discovery table belongs to which socket.
 
+use std::ops::Range;
+
 use pericore_catalog::Family;
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
-use super::table::{Block, RecordFault, Table, TableError};
+use super::table::{Block, RecordFault, Table, TableError, WINDOW};
 use super::{Socket, fit, owner};
 
 /// What a socket's discovery tables came to.
@@ -29,6 +31,12 @@ impl TableReport {
     /// True if every announced block is believed.
     pub fn is_sound(&self) -> bool {
         self.errors.is_empty() && self.faults.is_empty() && self.blank == 0
+    }
+
+    /// The memory of the tables, in physical addresses, also of those that are of no use.
+    pub fn memory(&self) -> impl Iterator<Item = Range<u64>> {
+        let of_errors = self.errors.iter().filter_map(TableError::base);
+        self.bases.iter().copied().chain(of_errors).map(|base| base..base.saturating_add(WINDOW))
     }
 }
 

@@ -1,16 +1,18 @@
 //! Which register accesses are allowed at all: those to PMON units that the catalogue lists, at the places where
-//! discovery found them. Who holds registers for others checks each operation here before it is carried out.
+//! discovery found them. Who holds registers for others checks each operation here before it is carried out. What shows
+//! which units there are (the identity of their PCI functions, discovery tables) may be read.
 //!
 //! What may be written follows from a register's role. [`Role::Identity`] and [`Role::FreeRunning`] never are; of the
 //! others, bits that no document gives a meaning may be written only as the register was seen to hold them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pericore_catalog::{FieldAccess, Register, Role, Unit};
-use pericore_registers::{Address, Operation, Width};
+use pericore_registers::{Address, Bdf, Operation, Width};
 
-use crate::discover::{Cpu, Place, Presence, Socket, Topology};
+use crate::discover::{Cpu, Place, Presence, Socket, TableReport, Topology};
 
 /// Why an operation is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +39,10 @@ pub struct Permits {
     places: HashMap<(Address, Width), (usize, u32)>,
     /// The socket of each CPU.
     sockets: HashMap<u32, u32>,
+    /// PCI functions of units: their identity may be read.
+    functions: HashSet<Bdf>,
+    /// Discovery tables in memory, which may be read.
+    tables: Vec<Range<u64>>,
 }
 
 /// What may be done with a register.
@@ -58,6 +64,11 @@ impl Permits {
     /// Allows the registers of all units that discovery looked for. What does not answer may be read.
     pub fn add(&mut self, topology: &Topology) {
         for socket in &topology.sockets {
+            for memory in socket.table().into_iter().flat_map(TableReport::memory) {
+                if !self.tables.contains(&memory) {
+                    self.tables.push(memory);
+                }
+            }
             for unit in topology.family.units {
                 for (number, presence) in (0..).zip(socket.presence(unit)) {
                     self.add_instance(socket, unit, number, *presence == Presence::Present);
@@ -80,6 +91,9 @@ impl Permits {
     fn add_register(&mut self, place: Place, writable: Option<u64>) {
         let Place { address, width } = place;
         let Some(address) = self.by_socket(address) else { return };
+        if let Address::Pci { bdf, .. } = address {
+            self.functions.insert(bdf);
+        }
         if let Some(&(known, 0)) = self.places.get(&(address, width)) {
             let known = &mut self.registers[known];
             // A unit may have been absent in an earlier look.
@@ -104,6 +118,17 @@ impl Permits {
         }
     }
 
+    /// True for what discovery looks at before it knows registers: a function's vendor and device, a table's qwords.
+    fn is_of_discovery(&self, address: Address, width: Width) -> bool {
+        match (address, width) {
+            (Address::Pci { bdf, offset: 0 }, Width::B4) => self.functions.contains(&bdf),
+            (Address::Mmio { physical }, Width::B8) => {
+                physical.is_multiple_of(8) && self.tables.iter().any(|table| table.contains(&physical))
+            }
+            _ => false,
+        }
+    }
+
     fn find(&self, address: Address, width: Width) -> Result<(&Permit, u32), NotPermitted> {
         let address = self.by_socket(address).ok_or(NotPermitted::NoCpu)?;
         let (index, shift) = self.places.get(&(address, width)).ok_or(NotPermitted::NoRegister)?;
@@ -115,6 +140,9 @@ impl Permits {
     /// # Errors
     /// [`NotPermitted`], with the reason.
     pub fn check(&self, operation: Operation) -> Result<(), NotPermitted> {
+        if matches!(operation, Operation::Read { address, width } if self.is_of_discovery(address, width)) {
+            return Ok(());
+        }
         let (permit, shift) = self.find(operation.address(), operation.width())?;
         let Operation::Write { value, width, .. } = operation else { return Ok(()) };
         let writable = permit.writable.ok_or(NotPermitted::ReadOnly)?;

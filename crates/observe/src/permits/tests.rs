@@ -134,3 +134,28 @@ fn all_that_a_plan_does_is_allowed() {
         }
     }
 }
+
+/// What shows which units there are may be read, and not written: vendor and device of a channel's function, but of no
+/// other one; the qwords of Emerald Rapids' discovery table (1.10.1: 512 KB from its base), and nothing behind it.
+#[test]
+fn what_shows_which_units_there_are_may_be_read() {
+    let permits = permits(|name| name == "imc");
+    let other = Address::Pci { bdf: Bdf::new(0xff, 16, 2), offset: 0 };
+    assert_eq!(permits.check(read(channel(0), Width::B4)), Ok(()));
+    assert_eq!(permits.check(write(channel(0), Width::B4, 0)), Err(NotPermitted::NoRegister));
+    assert_eq!(permits.check(read(channel(0), Width::B2)), Err(NotPermitted::NoRegister));
+    assert_eq!(permits.check(read(other, Width::B4)), Err(NotPermitted::NoRegister));
+
+    const BASE: u64 = 0xe000_0000;
+    let with_table = Permits { tables: std::iter::once(BASE..BASE + 0x8_0000).collect(), ..Permits::new(&CPUS) };
+    let memory = |physical| Address::Mmio { physical };
+    for inside in [BASE, BASE + 8, BASE + 0x7_fff8] {
+        assert_eq!(with_table.check(read(memory(inside), Width::B8)), Ok(()));
+        assert_eq!(with_table.check(write(memory(inside), Width::B8, 0)), Err(NotPermitted::NoRegister));
+    }
+    for (place, width) in
+        [(BASE - 8, Width::B8), (BASE + 0x8_0000, Width::B8), (BASE + 4, Width::B8), (BASE, Width::B4)]
+    {
+        assert_eq!(with_table.check(read(memory(place), width)), Err(NotPermitted::NoRegister), "{place:#x}");
+    }
+}

@@ -39,6 +39,7 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 
 pub use connection::RemoteSpace;
 pub use put_back::Aftermath;
+pub use service::serve_over;
 
 use crate::linux::{Host, privileges, sandbox};
 use crate::process;

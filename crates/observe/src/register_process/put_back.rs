@@ -27,6 +27,11 @@ pub struct Aftermath {
 }
 
 impl Aftermath {
+    /// Of who only reads: there is nothing to put back.
+    pub const fn none() -> Self {
+        Self { other_sessions: None, folders: Vec::new(), machine: String::new(), boot: String::new() }
+    }
+
     /// Puts back what the process of this number and start time has left in its journals.
     pub(super) fn put_back(&self, host: &Host, journals: &[PathBuf], (process, started): (u32, u64)) {
         for path in journals {

@@ -1,11 +1,10 @@
 //! The register process from within: a thread for each connection, which checks each operation and carries it out.
 
-use std::io;
-use std::os::unix::net::UnixStream;
+use std::io::{self, Read, Write};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pericore_catalog::Family;
-use pericore_registers::{AccessError, Operation, Outcome, RegisterSpace};
+use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::message::{Frame, MessageKind};
 use super::transcript::Transcribed;
@@ -41,6 +40,41 @@ impl Holds for LinuxSpace {
     }
 }
 
+/// Registers that are in no files.
+struct Unfiled<S>(S);
+
+impl<S: RegisterSpace> RegisterSpace for Unfiled<S> {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        self.0.read(address, width)
+    }
+
+    fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
+        self.0.write(address, width, value)
+    }
+}
+
+impl<S: RegisterSpace> Holds for Unfiled<S> {
+    fn hold(&mut self, _: Vec<Operation>) {}
+
+    fn give_up(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Serves a connection over registers that are in no files, as the register process does: for tests of what a peer
+/// that has gone wrong could have done. Messages are in `message.rs`.
+///
+/// # Errors
+/// What came was no message.
+pub fn serve_over(
+    space: impl RegisterSpace,
+    family: &'static Family,
+    cpus: &[Cpu],
+    stream: impl Read + Write,
+) -> io::Result<()> {
+    ServiceState::new(family, cpus).serve(stream, Unfiled(space))
+}
+
 /// A connection, from within.
 struct Service<S> {
     shared: ServiceState,
@@ -58,7 +92,7 @@ impl ServiceState {
     }
 
     /// Serves a connection until its other end is closed, or sends what is no message.
-    pub(super) fn serve(self, mut stream: UnixStream, space: impl Holds) -> io::Result<()> {
+    pub(super) fn serve(self, mut stream: impl Read + Write, space: impl Holds) -> io::Result<()> {
         let mut service = Service {
             shared: self,
             space,

@@ -13,12 +13,14 @@ use pericore_doctor::{Finding, sessions, system, units};
 use pericore_machine::chassis::Shape;
 use pericore_observe::discover::Cpu;
 use pericore_observe::linux::{Host, Processor};
+use pericore_observe::register_process::{Aftermath, RegisterProcess};
 use pericore_recordings::RecordFile;
 use pericore_registers::RegisterSpace;
 
+use crate::confined::{ThreadPart, confine};
 use crate::failure::{Failure, NOTHING};
 use crate::machine::opened;
-use crate::measure::{VIRTUAL, stand_in};
+use crate::measure::{VIRTUAL, register_process, stand_in};
 use crate::refused_file;
 use crate::restore;
 use crate::target;
@@ -50,6 +52,7 @@ pub struct DoctorArgs {
 /// # Errors
 /// A machine that does not exist, a system that does not tell its CPUs, or an output that cannot be written.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    let file = args.bundle.as_deref().map(BundleFile::open).transpose()?;
     let (findings, bundle) = match &args.machine {
         Some(machine) => {
             let findings = software(machine)?;
@@ -58,16 +61,21 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         }
         None => {
             let host = target::host()?;
-            let mut findings = this_machine(&host);
-            let bundle = args.bundle.as_ref().map(|_| host_bundle(&host, &findings)).transpose()?;
+            // Before anything of others is parsed.
+            let process = register_process(&host, Aftermath::none())?;
+            let mut findings = this_machine(&host, &process);
+            let about = pericore_doctor::about(&host, &findings);
+            let folders = file.iter().filter_map(BundleFile::folder).chain(restore::folders_of_journals(None));
+            confine(ThreadPart::Measuring, &folders.collect::<Vec<_>>());
+            let bundle = file.as_ref().map(|_| host_bundle(&host, &process, &about)).transpose()?;
             if host.family().is_ok() {
                 findings.extend(sessions::examine(&restore::other_sessions()));
             }
             (findings, bundle)
         }
     };
-    if let (Some(file), Some(bundle)) = (&args.bundle, bundle) {
-        return write_bundle(file, &bundle);
+    if let (Some(file), Some(bundle)) = (file, bundle) {
+        return file.write(&bundle);
     }
     let mut text = Vec::new();
     if args.json {
@@ -104,7 +112,7 @@ fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
 }
 
 /// This machine's processor, access paths and units.
-fn this_machine(host: &Host) -> Vec<Finding> {
+fn this_machine(host: &Host, process: &RegisterProcess) -> Vec<Finding> {
     let mut findings = vec![processor(&host.processor)];
     let cpu = host.cpus.first().map_or(0, |cpu| cpu.number);
     match host.family() {
@@ -115,7 +123,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
             }
             findings.extend(system::examine(host.root(), cpu, Some(family)));
             if !kernel::counts_alone(family) {
-                findings.extend(units::examine(&mut host.space(), family, &host.cpus));
+                findings.extend(units::examine(&mut process.connect(None), family, &host.cpus));
             }
         }
         Err(_) => {
@@ -136,7 +144,7 @@ fn this_machine(host: &Host) -> Vec<Finding> {
 }
 
 /// The bundle of this machine.
-fn host_bundle(host: &Host, findings: &[Finding]) -> Result<String, Failure> {
+fn host_bundle(host: &Host, process: &RegisterProcess, about: &[String]) -> Result<String, Failure> {
     let family = host.family().map_err(Failure::failed)?;
     if kernel::counts_alone(family) {
         return Err(Failure::failed(format!(
@@ -148,8 +156,7 @@ fn host_bundle(host: &Host, findings: &[Finding]) -> Result<String, Failure> {
     let first = host.cpus.first().map(|cpu| cpu.package);
     let cpus = host.cpus.iter().filter(|cpu| Some(cpu.package) == first).count();
     let cores = u16::try_from(cpus).unwrap_or(u16::MAX).div_ceil(threads);
-    let about = pericore_doctor::about(host, findings);
-    bundle::capture(&mut host.space(), family, &host.cpus, CoreCount { cores, threads }, &about)
+    bundle::capture(&mut process.connect(None), family, &host.cpus, CoreCount { cores, threads }, about)
 }
 
 /// The bundle of a software machine, taken as that of any other.
@@ -162,21 +169,50 @@ fn software_bundle(machine: &str) -> Result<String, Failure> {
     bundle::capture(&mut chassis, spec.family(), &cpus_of(&shape), cores, &about)
 }
 
-/// Writes the bundle, and says on the terminal what is in it.
-fn write_bundle(file: &Path, bundle: &str) -> Result<ExitCode, Failure> {
-    if file == Path::new("-") {
-        io::stdout().lock().write_all(bundle.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+/// Where a bundle goes.
+enum BundleFile {
+    Output,
+    File(RecordFile),
+}
+
+impl BundleFile {
+    /// Opens it before anything is looked at.
+    fn open(path: &Path) -> Result<Self, Failure> {
+        if path == Path::new("-") {
+            return Ok(Self::Output);
+        }
+        let file = RecordFile::open_private(path);
+        file.map(Self::File).map_err(|error| Failure::failed(refused_file::writing(path, &error)))
     }
-    let whole = |mut out: RecordFile| out.write_all(bundle.as_bytes()).and_then(|()| out.put_in_place());
-    RecordFile::open(file).and_then(whole).map_err(|error| Failure::failed(refused_file::writing(file, &error)))?;
-    writeln!(
-        io::stdout().lock(),
-        "{} has registers, discovery tables and versions as text; read it before you send it.\n\
-         Boot it:  pericore doctor --machine {0}",
-        file.display()
-    )?;
-    Ok(ExitCode::SUCCESS)
+
+    /// Where it is written.
+    fn folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::Output => None,
+            Self::File(file) => file.folder().map(Path::to_owned),
+        }
+    }
+
+    /// Writes the bundle, and says on the terminal what is in it.
+    fn write(self, bundle: &str) -> Result<ExitCode, Failure> {
+        let mut out = io::stdout().lock();
+        let mut file = match self {
+            Self::Output => {
+                out.write_all(bundle.as_bytes())?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            Self::File(file) => file,
+        };
+        let written = file.write_all(bundle.as_bytes()).and_then(|()| file.put_in_place());
+        written.map_err(|error| Failure::failed(refused_file::writing(file.path(), &error)))?;
+        writeln!(
+            out,
+            "{} has registers, discovery tables and versions as text; read it before you send it.\n\
+             Boot it:  pericore doctor --machine {0}",
+            file.path().display()
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// The logical CPUs of a software machine.
@@ -221,7 +257,9 @@ fn processor(processor: &Processor) -> Finding {
 /// The examination of a folder that stands for `/`, for tests.
 #[cfg(test)]
 fn examine_root(root: pericore_observe::linux::Root, processor: Processor) -> Result<Vec<Finding>, Failure> {
-    Host::new(root, processor).map(|host| this_machine(&host)).map_err(Failure::failed)
+    let host = Host::new(root, processor).map_err(Failure::failed)?;
+    let process = RegisterProcess::in_thread(host.clone(), Aftermath::none()).map_err(Failure::failed)?;
+    Ok(this_machine(&host, &process))
 }
 
 #[cfg(test)]

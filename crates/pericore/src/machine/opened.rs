@@ -1,11 +1,11 @@
 //! Machines from their names, and from snapshot files.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use pericore_machine::chassis::Chassis;
 use pericore_machine::{MachineSpec, SpecError};
+use pericore_recordings::RecordFile;
 
 use crate::failure::Failure;
 use crate::input;
@@ -56,7 +56,7 @@ pub fn snapshot(file: &Path) -> Result<Chassis, Failure> {
     Chassis::load(&read(file)?).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))
 }
 
-/// Writes a machine's snapshot.
+/// Writes a machine's snapshot, for its owner alone; a file that is there already becomes FILE.old.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -64,6 +64,10 @@ pub fn save(machine: &mut Chassis, output: Option<&Path>) -> Result<(), Failure>
     let text = machine.dump();
     match output {
         None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
-        Some(path) => fs::write(path, text).map_err(|error| Failure::failed(refused_file::writing(path, &error))),
+        Some(path) => {
+            let written = RecordFile::open_private(path)
+                .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.put_in_place()));
+            written.map_err(|error| Failure::failed(refused_file::writing(path, &error)))
+        }
     }
 }

@@ -10,19 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pericore_machine::FirstLevel;
 use pericore_machine::workload::{ProgramAccess, ProgramKind, ProgramSource};
+use pericore_recordings::RecordFile;
 use pericore_tracer::{
     Access, Error, Geometry, Kind, Options, Recorder, Running, Source, Summary, TraceHeader, TraceReader, Tracer,
 };
 
 use super::Said;
 use crate::failure::Failure;
-use crate::refused_file;
+use crate::{input, refused_file};
 
 /// Where accesses come from.
 enum Origin {
     Command { words: Vec<OsString>, save: Option<PathBuf>, caches: [FirstLevel; 2] },
     Live(Running),
-    Recorded(Recorder<Running, BufWriter<File>>),
+    Recorded(Recorder<Running, BufWriter<RecordFile>>),
     Replay(TraceReader<BufReader<File>>),
     Over,
 }
@@ -67,7 +68,7 @@ impl Feed {
     /// A trace.
     pub fn of_trace(path: &Path) -> Result<Self, Failure> {
         let refuse = |error: &dyn fmt::Display| Failure::failed(format!("{}: {error}", path.display()));
-        let file = File::open(path).map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
+        let file = input::stream(path).map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
         let reader = TraceReader::new(BufReader::new(file)).map_err(|error| refuse(&error))?;
         let title = format!("{} (trace {})", reader.header().command.join(" "), path.display());
         Ok(Self::new(title, Origin::Replay(reader), false))
@@ -83,9 +84,9 @@ impl Feed {
         let Origin::Command { words, save, caches } = &self.origin else { return Ok(()) };
         // The file first: if it cannot be written, the program need not begin.
         let file = match save {
-            Some(path) => {
-                Some(File::create(path).map_err(|error| Failure::failed(refused_file::writing(path, &error)))?)
-            }
+            Some(path) => Some(
+                RecordFile::open_private(path).map_err(|error| Failure::failed(refused_file::writing(path, &error)))?,
+            ),
             None => None,
         };
         let Some((program, arguments)) = words.split_first() else { return Ok(()) };
@@ -104,7 +105,10 @@ impl Feed {
             _ => Failure::not_started(error, true),
         })?;
         self.origin = match file {
-            Some(file) => {
+            Some(mut file) => {
+                // What is cut short can be replayed as far as it goes.
+                let placed = file.put_in_place();
+                placed.map_err(|error| Failure::failed(refused_file::writing(file.path(), &error)))?;
                 Origin::Recorded(Recorder::new(running, BufWriter::new(file), &header).map_err(Failure::failed)?)
             }
             None => Origin::Live(running),

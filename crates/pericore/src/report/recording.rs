@@ -14,8 +14,8 @@ use pericore_recordings::{Input, TimeSpan};
 
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
-use crate::notice;
 use crate::refused_file;
+use crate::{input, notice};
 
 /// Names standard input in place of a file.
 pub const STANDARD_INPUT: &str = "-";
@@ -191,7 +191,7 @@ pub fn file(path: &Path) -> Result<(File, String), Failure> {
     let (opened, name) = if path == Path::new(STANDARD_INPUT) {
         (io::stdin().as_fd().try_clone_to_owned().map(File::from), "standard input".to_owned())
     } else {
-        (File::open(path), path.display().to_string())
+        (input::stream(path), path.display().to_string())
     };
     let opened = opened.map_err(|error| Failure::failed(refused_file::reading(Path::new(&name), &error)))?;
     Ok((opened, name))

@@ -1,14 +1,14 @@
 //! Who may read what the server has: a certificate, a token, and what is refused without them.
 
-use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pericore_exporter::{BearerToken, Listen, Tls};
+use pericore_exporter::{BearerToken, Listen, Tls, TlsError};
 
 use crate::failure::Failure;
-use crate::{notice, refused_file};
+use crate::{input, notice, refused_file};
 
 /// Bits of a file's mode that let others than its owner and group read it.
 const READ_BY_OTHERS: u32 = 0o004;
@@ -42,15 +42,17 @@ impl GuardArgs {
     pub fn read(&self, place: &Listen) -> Result<ServerGuard, Failure> {
         let tls = match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => {
-                secret(key)?;
-                Some(Tls::of(certificate, key).map_err(Failure::failed)?)
+                let key_bytes = secret(key)?;
+                let chain = read(certificate, input::SECRET)?;
+                let of = |error: &TlsError| if error.is_about_key() { key } else { certificate };
+                let tls = Tls::of(&chain, &key_bytes);
+                Some(tls.map_err(|error| Failure::failed(format!("{}: {error}", of(&error).display())))?)
             }
             _ => None,
         };
         let token = self.token_file.as_deref().map(|path| {
-            secret(path)?;
             let text =
-                fs::read_to_string(path).map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
+                String::from_utf8(secret(path)?).map_err(|_| not_read(path, io::ErrorKind::InvalidData.into()))?;
             BearerToken::of(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
         });
         let token = token.transpose()?;
@@ -93,11 +95,20 @@ fn is_elsewhere(place: &Listen) -> bool {
     }
 }
 
-/// Refuses a file of which everybody can know what is in it.
-fn secret(path: &Path) -> Result<(), Failure> {
-    let known = fs::metadata(path).map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
+fn not_read(path: &Path, error: io::Error) -> Failure {
+    Failure::failed(refused_file::reading(path, &error))
+}
+
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    input::bytes(path, most).map_err(|error| not_read(path, error))
+}
+
+/// What is in a file; refuses one of which everybody can know that.
+fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
+    let file = input::open(path).map_err(|error| not_read(path, error))?;
+    let known = file.metadata().map_err(|error| not_read(path, error))?;
     if known.mode() & READ_BY_OTHERS == 0 {
-        return Ok(());
+        return input::whole(file, input::SECRET).map_err(|error| not_read(path, error));
     }
     let path = path.display();
     Err(Failure::failed(format!(

@@ -18,7 +18,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
-use crate::notice;
+use crate::{input, notice};
 
 /// Where collectors take metrics, unless the address has a path.
 const PATH: &str = "/v1/metrics";
@@ -107,7 +107,7 @@ impl PushArgs {
             return Err(Failure::failed(why));
         };
         let refuse = |why: &str| Failure::failed(format!("{}: {why}; give certificates in PEM", path.display()));
-        let text = std::fs::read(&path).map_err(|error| refuse(&error.to_string()))?;
+        let text = input::bytes(&path, input::AUTHORITIES).map_err(|error| refuse(&error.to_string()))?;
         let certificates: Vec<Certificate<'static>> = parse_pem(&text)
             .filter_map(|item| match item {
                 Ok(PemItem::Certificate(certificate)) => Some(certificate),

@@ -80,3 +80,26 @@ fn only_the_register_process_holds_registers_and_all_are_confined() {
     }
     assert!(writes(&run).iter().any(|access| msr(0xd10)(access)));
 }
+
+/// `doctor` and its bundle: discovery, discovery tables and all registers of units are read, and nothing is written, by
+/// the register process. The process that reads journals and writes the bundle reaches no register.
+#[test]
+fn doctor_reaches_no_register_itself() {
+    for family in ["e5-2600", "emerald-rapids"] {
+        let rig = Rig { family, ..Rig::default() };
+        let text = r#""$P" doctor --bundle "$XDG_STATE_HOME.bundle" & pid=$!; wait $pid; echo "status $?, thread $pid."
+            "$P" doctor --machine "$XDG_STATE_HOME.bundle"; echo "status $?"; rm "$XDG_STATE_HOME.bundle""#;
+        let (run, left) = script(&rig, text);
+        assert!(left.is_empty(), "{family}: {left:?}");
+        let (main, _) =
+            run.stdout.split_once("status 0, ").and_then(|(_, rest)| rest.split_once('.')).expect("its end");
+        assert!(run.stdout.ends_with("status 0\n"), "{family}: {}{}", run.stdout, run.stderr);
+        let accesses: Vec<&str> = run.text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(accesses.len() > 200, "{family}: {} accesses", accesses.len());
+        // Whether configuration space can be read behind a function's header is seen by trying.
+        let of_main =
+            accesses.iter().filter(|line| line.ends_with(&format!("; {main}")) && !line.contains("+0x40.4 -> "));
+        assert_eq!(of_main.count(), 0, "{family}: {main}");
+        assert!(writes(&run).is_empty(), "{family}");
+    }
+}

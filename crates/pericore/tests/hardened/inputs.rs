@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::ours::command;
 
 /// A shell script in a folder of its own, with a limit on its time: what waits for ever fails.
-fn shell(script: &str) -> (Output, String) {
+pub fn shell(script: &str) -> (Output, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut shell = command("timeout");
     shell.current_dir(folder.path()).env("HOME", folder.path()).env("XDG_STATE_HOME", folder.path().join("state"));
@@ -25,6 +25,11 @@ fn a_file_that_is_none_is_refused() {
             "machine run --machine ./file.scenario -- true",
             "stat --machine e5-2600 --events file.scenario",
             "machine run --machine e5-2600 --expect file.scenario -- true",
+            "stat --machine e5-2600 --trace file.scenario",
+            "report file.scenario",
+            "serve --machine e5-2600 --listen 127.0.0.1:0 --token-file file.scenario",
+            "serve --machine e5-2600 --listen 127.0.0.1:0 --tls-cert file.scenario --tls-key file.scenario",
+            "serve --machine e5-2600 --listen 127.0.0.1:0 --otlp https://127.0.0.1:1 --otlp-ca file.scenario",
         ] {
             let (output, text) = shell(&format!("{kind}; \"$P\" {line}"));
             assert!(matches!(output.status.code(), Some(129 | 255)), "{kind}; {line}: {:?} {text}", output.status);

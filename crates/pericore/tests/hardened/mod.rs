@@ -3,6 +3,7 @@
 
 mod apart;
 mod blocked;
+mod created;
 mod inputs;
 mod journals;
 mod served;

@@ -90,7 +90,7 @@ pub fn capture(
         machine.imprint(&block, read).map_err(Failure::failed)?;
     }
     for (socket, report) in reports {
-        let Some(base) = base_of(report) else { continue };
+        let Some(base) = report.memory().next().map(|memory| memory.start) else { continue };
         let qword = |index: usize| {
             let physical = base + QWORD * u64::try_from(index).ok()?;
             space.read(Address::Mmio { physical }, Width::B8).ok()
@@ -181,18 +181,6 @@ fn reports(found: &[Found]) -> Vec<(u16, &TableReport)> {
         (!reports.is_empty()).then_some(reports)
     });
     with_tables.unwrap_or_default()
-}
-
-/// Where a socket's table is, whatever it is worth.
-fn base_of(report: &TableReport) -> Option<u64> {
-    let of_error = |error: &TableError| match error {
-        TableError::AllOnes { base }
-        | TableError::Empty { base }
-        | TableError::Stride { base, .. }
-        | TableError::TooLong { base, .. } => Some(*base),
-        _ => None,
-    };
-    report.bases.first().copied().or_else(|| report.errors.iter().find_map(of_error))
 }
 
 #[cfg(test)]

@@ -273,9 +273,7 @@ mod tests {
 
     /// The registers behind a folder.
     fn in_thread(host: &Host) -> Arc<RegisterProcess> {
-        let aftermath =
-            Aftermath { folders: Vec::new(), other_sessions: None, machine: String::new(), boot: String::new() };
-        Arc::new(RegisterProcess::in_thread(host.clone(), aftermath).unwrap())
+        Arc::new(RegisterProcess::in_thread(host.clone(), Aftermath::none()).unwrap())
     }
 
     #[derive(Parser)]
