@@ -50,11 +50,12 @@ const GRACE: Duration = Duration::from_secs(2);
 pub fn run<B: Backend + 'static>(backend: B, mut command: Command, options: &Options) -> Result<Finished, DoorsError> {
     // Files are made before anything is started: a log that cannot be written should not cost a run.
     let backend = Arc::new(Logged::new(backend, options.log.as_deref(), options.expect.as_deref())?);
-    let tree = files::tree(&backend);
-    let plan = namespace::plan(&files::doors(&tree, backend.platform()))?;
+    let mut tree = files::tree(&backend);
     if options.preload {
+        files::load_always(&mut tree);
         preload(&mut command);
     }
+    let plan = namespace::plan(&files::doors(&tree, backend.platform()))?;
     let signals = signals::Quiet::begin();
     let (child, device) = namespace::start(&plan, &command)?;
     let session = fuse::serve(Arc::clone(&backend), tree, device)?;

@@ -41,6 +41,14 @@ fn programs_see_the_machines_processor_on_every_cpu() {
     assert!((megahertz / 2700.0 - 1.0).abs() < 0.02, "{megahertz}");
 }
 
+/// LIKWID starts its daemon so.
+#[test]
+fn a_program_without_an_environment_sees_the_machines_processor() {
+    let program = compile("processor");
+    let run = Rig::default().succeed("/usr/bin/env", &["-i", program.to_str().unwrap()]);
+    assert!(run.stdout.contains("brand Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz\n"), "{}", run.stdout);
+}
+
 #[test]
 fn without_the_library_the_program_sees_the_host() {
     let program = compile("processor");

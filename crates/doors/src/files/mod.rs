@@ -28,6 +28,9 @@ const PRELOAD_CLOCK: &str = "/dev/cpu/.pericore/clock";
 /// The library, compiled by build.rs.
 static PRELOAD_IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 
+/// What the system's loader loads into every program.
+const LOADERS_LIST: &str = "/etc/ld.so.preload";
+
 /// What a file operation fails with, as errno.
 pub type FileError = i32;
 
@@ -67,6 +70,13 @@ pub fn tree(backend: &impl Backend) -> Tree {
     tree
 }
 
+/// Has every program load the library that answers CPUID, also one that is started without an environment, as LIKWID's
+/// daemon is: the loader reads this file before it looks for `LD_PRELOAD` (ld.so(8)).
+pub fn load_always(tree: &mut Tree) {
+    let of_host = std::fs::read_to_string(LOADERS_LIST).unwrap_or_default();
+    tree.add(LOADERS_LIST, 0o644, Content::Text(format!("{PRELOAD}\n{of_host}").into_bytes()));
+}
+
 /// The paths at which parts of the tree replace the host's, in the order to mount them.
 pub fn doors(tree: &Tree, platform: &Platform) -> Vec<String> {
     let all = [
@@ -76,6 +86,7 @@ pub fn doors(tree: &Tree, platform: &Platform) -> Vec<String> {
         "/sys/bus/pci/devices",
         "/sys/firmware/acpi/tables/MCFG",
         "/etc/likwid_topo.cfg",
+        LOADERS_LIST,
     ];
     let fixed = all.into_iter().filter(|path| tree.find(path).is_some()).map(str::to_owned);
     // A host that does not tell its own CPUs has no folders for them to be mounted on.
