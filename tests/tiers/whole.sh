@@ -7,6 +7,8 @@ step "compiling the tests" cargo test --workspace --locked --no-run
 # Built with the tests: by itself it would be compiled anew, with features of its own.
 step catalogue "${CARGO_TARGET_DIR:-target}/debug/pericore-catalog-compiler" catalog
 step "the comparison of revisions, its own tests" tests/compare/run --own-tests
+step "the league of tools, its own tests" tests/league/run --own-tests
 step tests cargo test --workspace --locked --no-fail-fast
+step "the league of tools, a few cases" tests/league/run --quick
 # The lines that have changed since the main branch; what there is no time for is named.
 step "faults in what has changed" tests/mutants/run --diff --budget "${MUTANT_MINUTES:-3}"

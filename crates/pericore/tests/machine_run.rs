@@ -174,3 +174,34 @@ fn what_a_live_machine_held_is_not_put_back_elsewhere() {
     assert!(said(&outside).contains("the registers of e5-2680 are not reachable from here"), "{}", said(&outside));
     assert!(named.status.success() && said(&named).contains("removed the journal"), "{}", said(&named));
 }
+
+/// What the ledger has of a workload is what a counter shows, and adds up by itself: reads are those with a full line and underfills.
+#[test]
+fn the_truth_of_a_workload_is_written() {
+    let truth = tempfile::NamedTempFile::new().expect("a file");
+    // Reads of channel 0: event 0x04, umask 0x03, enabled (E5-2600 guide, 2.5.8). The machine's time goes by between two readings.
+    let script = "setpci -s ff:10.0 d8.l=400304; a=$(setpci -s ff:10.0 a0.l); s=$(rdmsr -p 0 -d 0x10)
+        sleep 0.3; b=$(setpci -s ff:10.0 a0.l); t=$(rdmsr -p 0 -d 0x10); echo $(($((0x$b)) - $((0x$a)))) $((t - s))";
+    let file = truth.path().to_str().expect("UTF-8");
+    let arguments = ["--machine", "e5-2600", "--workload", "stream", "--timeout", "60", "--truth", file];
+    let output = run(&[&arguments[..], &["--", "sh", "-c", script]].concat());
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = shown.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+    let [count, clocks] = numbers[..] else { panic!("{shown}{}", String::from_utf8_lossy(&output.stderr)) };
+    let text = std::fs::read_to_string(&truth).expect("the truth");
+    let rates = |subevent: &str| -> Vec<f64> {
+        let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let row = rows.into_iter().find(|row| row["event"] == "CAS_COUNT" && row["subevent"] == subevent);
+        let row = row.unwrap_or_else(|| panic!("no {subevent} in {text}"));
+        row["per_second"].as_array().expect("rates").iter().map(|rate| rate.as_f64().expect("a rate")).collect()
+    };
+    let (reads, full, underfills) = (rates("RD"), rates("RD_REG"), rates("RD_UNDERFILL"));
+    assert_eq!(reads.len(), 4, "channels: {text}");
+    assert!((0..4).all(|channel| (reads[channel] - full[channel] - underfills[channel]).abs() < 1.0), "{text}");
+    // The time-stamp counter runs at 2.7 GHz; setpci and rdmsr are programs that are started between the readings.
+    let measured = count / (clocks / 2.7e9);
+    assert!((measured / reads[0] - 1.0).abs() < 0.2, "{measured} for {}", reads[0]);
+    refused(&["--machine", "e5-2600", "--truth", "/tmp/x", "--", "true"], &["--workload"]);
+    let nowhere = ["--machine", "e5-2600", "--workload", "stream", "--truth", "/no/such/folder/x", "--", "true"];
+    refused(&nowhere, &["/no/such/folder/x"]);
+}

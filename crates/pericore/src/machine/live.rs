@@ -1,6 +1,6 @@
 //! The live machine of a command line, and what happens on it while a client measures.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pericore_catalog::search::hint;
@@ -9,7 +9,7 @@ use pericore_doors::{ConstantRates, LiveMachine, Traffic};
 use pericore_machine::MachineSpec;
 use pericore_machine::steady::Pace;
 
-use super::opened;
+use super::{opened, true_rates};
 use crate::failure::Failure;
 use crate::notice;
 
@@ -30,13 +30,17 @@ pub struct LiveArgs {
     /// it, too
     #[arg(long, value_name = "UNIT/EVENT[.SUBEVENT]=PER_SECOND")]
     inject: Vec<String>,
+    /// Write what the workload really does to this file, by the machine's ledger: a JSON line for each event and socket, with how often it happens a
+    /// second in each instance
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    truth: Option<PathBuf>,
 }
 
 impl LiveArgs {
     /// A machine with a workload, without more.
     pub fn named(machine: &str, workload: Option<&str>) -> Self {
         let workload = workload.map(str::to_owned);
-        Self { machine: machine.to_owned(), sockets: None, workload, inject: Vec::new() }
+        Self { machine: machine.to_owned(), sockets: None, workload, inject: Vec::new(), truth: None }
     }
 
     /// The machine, not yet running, and its traffic.
@@ -48,6 +52,9 @@ impl LiveArgs {
         if let Some(workload) = &self.workload {
             let live = LiveMachine::with_workload(&spec, workload, &Pace::default());
             let (machine, steady) = live.map_err(Failure::usage)?;
+            if let Some(file) = &self.truth {
+                true_rates::write(file, &spec, workload, &steady, machine.ticks_per_second())?;
+            }
             return Ok((machine, Box::new(steady.replay())));
         }
         let mut machine = LiveMachine::new(&spec).map_err(Failure::usage)?;

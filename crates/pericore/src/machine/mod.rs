@@ -10,6 +10,7 @@ mod registers;
 mod relay;
 pub mod run;
 mod state_folder;
+mod true_rates;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
