@@ -25,10 +25,11 @@ is part of that truth, and neither is what `pericore stat` counts. Pericore is p
 | – | out of the tool's stated scope, or of the way in that it is played through (below) |
 | † | counters run on after its end, or somebody else's were taken over |
 
-What is wrong or crashed came three times in a row (in a guest: twice), since a host that is shared may hold a tool up. A channel that is fused off carries no traffic; where registers
-cannot be read at all, the traffic behind them is part of the truth, and a number needs a word. PCM and LIKWID are played behind the doors
-(`docs/interop.md`), perf and the kernel's way in a guest, whose kernel sets registers up anew: machines whose kind of fault exists behind the doors
-alone are not played there. What registers hold at the end is looked at behind the doors alone.
+What is wrong or crashed came three times in a row (in a guest: twice), since a host that is shared may hold a tool up. A channel that is fused off
+carries no traffic; where registers cannot be read, the traffic behind them is part of the truth, and a number needs a word. An empty cell or a dash
+of a channel is a word, and so is a count of channels that answer below those there may be. PCM and LIKWID are played behind the doors
+(`docs/interop.md`), perf and the kernel's way in a guest. What registers hold at the end is looked at behind the doors alone. No tool promises to notice a
+counter that never moves: such rows tell what its user would read.
 
 """
 

@@ -143,7 +143,7 @@ def _likwid_out(case):
 
 
 def _guest_out(case):
-    return None if case.guest else "not for the kernel's driver"
+    return None if case.guest else "not played in the guest, where each case boots a kernel, or of registers that the kernel sets up anew"
 
 
 TOOLS = (

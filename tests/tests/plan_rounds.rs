@@ -1,5 +1,6 @@
 //! Realistic requests, the rounds that they take, and the lower bound beside each. The expectations are reasoned by hand from the guides'
-//! tables of counter restrictions and filters. `docs/rounds.md` is the table; `PERICORE_WRITE_TABLES=1` writes it anew.
+//! tables of counter restrictions and filters. `docs/counting/rounds.md` is the table; `PERICORE_WRITE_TABLES=1` writes
+//! it anew.
 
 use std::fmt::Write;
 
@@ -101,14 +102,14 @@ fn requests_take_the_rounds_reasoned_by_hand() {
         writeln!(table, "| {family} | `{request}` | {count} | {} | {bound} |", bound.rounds).expect("text");
     }
     assert_eq!(all.iter().map(|(_, requests)| requests.len()).sum::<usize>(), 20);
-    let path = format!("{}/../docs/rounds.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../docs/counting/rounds.md", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("PERICORE_WRITE_TABLES").is_some() {
         std::fs::write(&path, &table).expect("docs can be written");
     }
     assert_eq!(
         std::fs::read_to_string(&path).unwrap_or_default(),
         table,
-        "docs/rounds.md is old: PERICORE_WRITE_TABLES=1 writes it"
+        "docs/counting/rounds.md is old: PERICORE_WRITE_TABLES=1 writes it"
     );
 }
 

@@ -175,11 +175,12 @@ fn what_a_live_machine_held_is_not_put_back_elsewhere() {
     assert!(named.status.success() && said(&named).contains("removed the journal"), "{}", said(&named));
 }
 
-/// What the ledger has of a workload is what a counter shows, and adds up by itself: reads are those with a full line and underfills.
+/// What the ledger has of a workload is what a counter shows, and adds up by itself: reads are those with a full line
+/// and underfills.
 #[test]
 fn the_truth_of_a_workload_is_written() {
     let truth = tempfile::NamedTempFile::new().expect("a file");
-    // Reads of channel 0: event 0x04, umask 0x03, enabled (E5-2600 guide, 2.5.8). The machine's time goes by between two readings.
+    // Reads of channel 0: event 0x04, umask 0x03, enabled (E5-2600 guide, 2.5.8). Time goes by between two readings.
     let script = "setpci -s ff:10.0 d8.l=400304; a=$(setpci -s ff:10.0 a0.l); s=$(rdmsr -p 0 -d 0x10)
         sleep 0.3; b=$(setpci -s ff:10.0 a0.l); t=$(rdmsr -p 0 -d 0x10); echo $(($((0x$b)) - $((0x$a)))) $((t - s))";
     let file = truth.path().to_str().expect("UTF-8");

@@ -30,8 +30,8 @@ pub struct LiveArgs {
     /// it, too
     #[arg(long, value_name = "UNIT/EVENT[.SUBEVENT]=PER_SECOND")]
     inject: Vec<String>,
-    /// Write what the workload really does to this file, by the machine's ledger: a JSON line for each event and socket, with how often it happens a
-    /// second in each instance
+    /// Write what the workload really does to this file, by the machine's ledger: a JSON line for each event and
+    /// socket, with how often it happens a second in each instance
     #[arg(long, value_name = "FILE", requires = "workload")]
     truth: Option<PathBuf>,
 }

@@ -13,7 +13,8 @@ use serde_json::json;
 
 use crate::failure::Failure;
 
-/// Writes a JSON line for each event and subevent that the ledger knows, on each socket: how often it happens in each instance, a second.
+/// Writes a JSON line for each event and subevent that the ledger knows, on each socket: how often it happens in each
+/// instance, a second.
 ///
 /// The machine runs a second time for that, so nothing of it goes through a counter.
 ///
