@@ -23,6 +23,7 @@ is part of that truth, and neither is what `pericore stat` counts. Pericore is p
 | **wrong** | a number is not the truth, or is missing, without a word |
 | **crashed** | ended by a signal, or not within a minute |
 | – | out of the tool's stated scope, or of the way in that it is played through (below) |
+| empty | not played in this run |
 | † | counters run on after its end, or somebody else's were taken over |
 
 What is wrong or crashed came three times in a row (in a guest: twice), since a host that is shared may hold a tool up. A channel that is fused off
