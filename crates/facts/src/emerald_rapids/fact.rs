@@ -49,7 +49,8 @@ pub enum Fact {
     /// A line has come from memory unit of a number for an agent with directory bits; the last says whether the other
     /// socket is requested.
     LooksInDirectory(UnitInstance, u16, DirectoryState, bool),
-    /// A line's directory bits change there for an agent's request, which (the last) is a write or not.
+    /// A line's directory bits change there for an agent's read, for which the line is written again; the last says
+    /// whether the other socket reads and a cache of this one had the line.
     ChangesDirectory(UnitInstance, u16, (DirectoryState, DirectoryState), bool),
     /// Something in a memory subchannel.
     Memory(SubchannelPlace, MemoryFact),

@@ -25,7 +25,7 @@ pub struct HomeAgentCells {
     without_credit: [[u64; UNITS]; 2],
     /// Looks at the directory after which the other socket was not requested, and was.
     looks: [u64; 2],
-    /// Changes of the directory by requests of the home side, and by writes.
+    /// Changes of the directory by reads, and by those of the other socket that found the line in this one's caches.
     changes: [u64; 2],
 }
 
@@ -62,9 +62,9 @@ impl HomeAgentCells {
         self.looks[queries as usize] += 1;
     }
 
-    /// The directory changes for a request of the agent.
-    pub const fn change(&mut self, by_write: bool) {
-        self.changes[by_write as usize] += 1;
+    /// The directory changes for a read at the agent, or one of the other socket of a line that a cache here had.
+    pub const fn change(&mut self, had: bool) {
+        self.changes[had as usize] += 1;
     }
 
     /// The count of an event of the agent.

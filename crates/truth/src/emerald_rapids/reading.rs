@@ -54,8 +54,8 @@ impl FactReader<Fact> for Ledger {
                 self.agent(agent).home.look(queries);
                 self.memory_unit((agent.0, unit)).look(state, queries);
             }
-            Fact::ChangesDirectory(agent, unit, (from, to), by_write) => {
-                self.agent(agent).home.change(by_write);
+            Fact::ChangesDirectory(agent, unit, (from, to), had) => {
+                self.agent(agent).home.change(had);
                 self.memory_unit((agent.0, unit)).change(from, to);
             }
             Fact::Memory(subchannel, fact) => self.memory(subchannel, fact, at),

@@ -127,11 +127,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         (socket, cha): UnitInstance,
         unit: u16,
         (from, to): (DirectoryState, DirectoryState),
-        by_write: bool,
+        had: bool,
         at: Tick,
     ) {
         let lines = &self.signals.lines.home;
-        let (change, by) = (lines.changes[from as usize][to as usize], lines.changed[usize::from(by_write)]);
+        let (change, by) = (lines.changes[from as usize][to as usize], lines.changed[usize::from(had)]);
         change.into_iter().for_each(|line| self.happens((socket, unit), line, at));
         self.happens((socket, cha), by, at);
     }

@@ -63,8 +63,8 @@ impl<S: SignalSink> FactReader<Fact> for SignalMaker<'_, S> {
             Fact::LooksInDirectory(agent, unit, state, queries) => {
                 self.looks_in_directory(agent, unit, state, queries, at)
             }
-            Fact::ChangesDirectory(agent, unit, states, by_write) => {
-                self.changes_directory(agent, unit, states, by_write, at);
+            Fact::ChangesDirectory(agent, unit, states, had) => {
+                self.changes_directory(agent, unit, states, had, at);
             }
             Fact::Memory(subchannel, fact) => self.memory(subchannel, fact, at),
             Fact::Agent(agent, fact) => self.at_agent(agent, fact, at),

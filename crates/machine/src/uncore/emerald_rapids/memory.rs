@@ -18,6 +18,8 @@ use pericore_facts::emerald_rapids::{
 #[derive(Debug)]
 pub struct Credits {
     reads: u8,
+    /// Entries of the queue of reads.
+    all_reads: u8,
     writes: u8,
     waiting_reads: VecDeque<RequestId>,
     waiting_writes: VecDeque<RequestId>,
@@ -28,10 +30,16 @@ impl Credits {
     pub fn new(reads: u8, writes: u8) -> Self {
         Self {
             reads,
+            all_reads: reads,
             writes,
             waiting_reads: VecDeque::with_capacity(256),
             waiting_writes: VecDeque::with_capacity(256),
         }
+    }
+
+    /// True if at most a quarter of the queue of reads is taken (assumption).
+    const fn is_light_load(&self) -> bool {
+        (self.all_reads - self.reads) as u16 * 4 <= self.all_reads as u16
     }
 }
 
@@ -131,7 +139,9 @@ impl Model {
         // A prefetch needs room in the queue to be of use.
         let prefetched = is_prefetched(class.kind) && credits > 8;
         let to_memory = in_memory(&Request { place, prefetched, writes: false, ..self.pool[request] });
-        reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, wait == 0, credits > 0));
+        // Under more load requests go through the home agent's pipe (2.2.6, BYPASS_CHA_IMC).
+        let bypasses = wait == 0 && self.credits[self.subchannel(socket, place)].is_light_load();
+        reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, bypasses, credits > 0));
         let entry = &mut self.pool[request];
         (entry.place, entry.prefetched) = (place, prefetched);
         let from = self.places.cha[usize::from(cha)];
@@ -272,8 +282,12 @@ impl Model {
         let agent = self.places.cha[usize::from(cha)];
         // Each channel has a port to the mesh.
         let port = half as u8;
-        self.foresee_end(&self.pool[request], reader);
         reader.read(now, Fact::LeavesMemory((at, unit), in_memory(&self.pool[request])));
+        if self.pool[request].only_bits {
+            self.pool.remove(request);
+            return;
+        }
+        self.foresee_end(&self.pool[request], reader);
         if writes {
             self.write_is_done(request, here, port, reader);
             return;

@@ -72,18 +72,29 @@ impl Directory {
 }
 
 impl Model {
-    /// The directory's state of a line changes; memory is written with the next data, or at once.
+    /// The directory's state of a line changes. Its bits lie with the line's ECC bits: they go with what a request
+    /// writes (section 2.2.6, `DIR_UPDATE`, does not count these), and for a read the line itself is written again.
     fn update_directory<R: Readers>(&mut self, request: RequestId, to: u8, reader: &mut R) {
-        let Request { socket, cha, line, .. } = self.pool[request];
-        let unit = u16::from(self.map.place(line).channel) / 2;
+        let Request { socket, cha, line, class, found, parent, writes, .. } = self.pool[request];
+        let place = self.map.place(line);
         let directory = &mut self.directories[usize::from(socket)];
         let from = directory.get(line);
         if from == to {
             return;
         }
         directory.set(line, to);
-        let (states, by_write) = ((known(from), known(to)), self.pool[request].writes);
-        reader.read(self.now, Fact::ChangesDirectory((socket.into(), cha.into()), unit, states, by_write));
+        if writes {
+            return;
+        }
+        let states = (known(from), known(to));
+        let had = parent != NO_REQUEST && found != Found::Nothing;
+        let unit = u16::from(place.channel) / 2;
+        reader.read(self.now, Fact::ChangesDirectory((socket.into(), cha.into()), unit, states, had));
+        let mut write = Request::new(Kind::Victim, socket, cha, socket, 0, line, class.target);
+        (write.place, write.writes, write.only_bits) = (place, true, true);
+        let write = self.pool.add(write);
+        // Mesh and memory meet where the line is: nothing goes over the mesh for it.
+        self.at_memory(write, reader);
     }
 
     /// Looks at the directory bits that came with a line. True if another socket is asked first.

@@ -34,6 +34,8 @@ pub struct Request {
     pub partial: bool,
     /// It writes to memory.
     pub writes: bool,
+    /// It writes only a line's directory bits, and is at no agent.
+    pub only_bits: bool,
     /// The pipeline has turned it away before.
     pub turned_away: bool,
     /// A memory prefetch runs ahead of it.
@@ -66,6 +68,7 @@ impl Request {
             slot: 0,
             partial: false,
             writes: false,
+            only_bits: false,
             turned_away: false,
             prefetched: false,
             came: NEVER,

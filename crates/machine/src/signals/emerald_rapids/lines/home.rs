@@ -23,7 +23,7 @@ lines! {
         without_credit: [[Line; 4]; 2],
         /// The other socket is not requested, and is.
         looked: [Line; 2],
-        /// By a request of the home side, by a write.
+        /// By a read, and by one of the other socket of a line that this one has.
         changed: [Line; 2],
         /// Where mesh and memory meet: reads come.
         came: Line,
