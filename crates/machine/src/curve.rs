@@ -77,6 +77,8 @@ const MOST_ACCESSES: u64 = 150_000;
 /// these shares.
 const SAME_BANDWIDTH: f64 = 0.03;
 const SAME_LATENCY: f64 = 0.06;
+/// Points of a hundred between the share of reads that was asked for and that which memory saw.
+const SAME_SHARE: f64 = 5.0;
 /// Windows after which a machine that never settles is measured all the same.
 const MOST_WINDOWS: usize = 12;
 /// Times that the footprint is larger than the caches.
@@ -130,29 +132,46 @@ impl<'a> Curve<'a> {
     /// # Errors
     /// [`CurveError`] if the machine cannot be built.
     pub fn measure(&self) -> Result<Vec<Point>, CurveError> {
-        let unloaded = self.point(1, 0)?;
+        let unloaded = self.point(1, 0, self.read)?;
         if self.cores < 2 {
             return Ok(vec![unloaded]);
         }
-        let most = self.point(self.cores, 0)?;
+        let mut most = self.point(self.cores, 0, self.read)?;
+        let read = self.accesses_that_read(most.read);
+        if read != self.read {
+            most = self.point(self.cores, 0, read)?;
+        }
         // Transfers of an access: a store's line is read and written.
         let bytes = 64.0 * 100.0 / f64::from(self.read);
         let mut points = vec![unloaded];
         for load in LOADS {
             let rate = load * most.bandwidth / f64::from(self.cores - 1);
-            points.push(self.point(self.cores, (bytes / rate * 1e12) as u64)?);
+            points.push(self.point(self.cores, (bytes / rate * 1e12) as u64, read)?);
         }
         points.push(most);
         Ok(points)
     }
 
+    /// What the generator of accesses is told, so that memory sees the share of reads that is asked for, when it saw
+    /// `measured` per cent with one write for each store: a store to another socket's memory writes more than its
+    /// line, where the directory lies in memory.
+    fn accesses_that_read(&self, measured: f64) -> u8 {
+        let read = f64::from(self.read);
+        if self.read == 100 || (measured - read).abs() <= SAME_SHARE {
+            return self.read;
+        }
+        let writes = |read: f64| (100.0 - read) / read;
+        let stores = writes(read) * writes(read) / writes(measured);
+        (100.0 / (1.0 + stores)).round() as u8
+    }
+
     /// One point: so many threads, all but the first with so many picoseconds between accesses.
-    fn point(&self, threads: u16, delay: u64) -> Result<Point, CurveError> {
+    fn point(&self, threads: u16, delay: u64, read: u8) -> Result<Point, CurveError> {
         let workload = Workload {
             requests: 1 << 60,
             threads,
             footprint: self.footprint,
-            read: self.read,
+            read,
             delay,
             socket: Some(0),
             memory: (self.memory == Loaded::Remote).then_some(1),

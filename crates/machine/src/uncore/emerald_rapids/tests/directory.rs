@@ -1,9 +1,33 @@
-//! The directory, by hand.
+//! The directory, by hand: lines that go to the other socket and are taken back.
 
 use super::laws::sum;
 use super::{model, run};
 use crate::uncore::tests::recorder::Recorder;
 use pericore_parts::work::Worker;
+
+#[test]
+fn each_change_of_the_directory_without_data_writes_its_line_once() {
+    // A thread of socket 0 reads the 256 lines of 16 KiB of socket 1's memory, once each; then all threads write to
+    // their own socket's lines at these addresses, so often that each is written.
+    let text = "two phase away\nworkload stream:requests=256,threads=1,footprint=16k,remote=100,read=100\n\
+                phase back\nworkload random:requests=40000,threads=128,footprint=16k,read=0\n";
+    let (mut model, _) = model(text);
+    while model.progress().done < 256 {
+        model.run_until(model.now() + 1000, &mut Recorder::default());
+    }
+    let away = model.snapshot();
+    let changes = |event: &str| sum(&away, "m2m", &format!("DIRECTORY_UPDATE.{event}"));
+    // The prefetcher of the L2 runs two lines past the end, here and below.
+    assert_eq!((changes("I2A"), changes("ANY")), (258, 258), "the other socket may own each line that it has read");
+    run(&mut model, &mut Recorder::default());
+    let back = model.snapshot();
+    let changes = |event: &str| sum(&back, "m2m", &format!("DIRECTORY_UPDATE.{event}"));
+    assert_eq!((changes("A2I"), changes("ANY")), (258, 516), "each is taken back by a core of its own socket");
+    // No cache of the home's socket had any of them, and 16 KiB leave no cache: all writes are for directory bits.
+    let cha = |event: &str| sum(&back, "cha", event);
+    assert_eq!((cha("DIR_UPDATE.HA"), cha("DIR_UPDATE.TOR"), cha("REQUESTS.WRITES")), (516, 0, 0));
+    assert_eq!((sum(&back, "m2m", "IMC_WRITES.FULL"), sum(&back, "imc", "CAS_COUNT.WR")), (516, 516));
+}
 
 #[test]
 fn bits_that_go_with_a_written_line_cost_nothing_more() {
