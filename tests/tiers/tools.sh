@@ -15,6 +15,8 @@ need pcm-memory pcm
 need curl curl
 need perf linux-perf
 need strace strace
+need zsh zsh
+need fish fish
 need chromium chromium
 need node nodejs
 need npm npm

@@ -58,7 +58,12 @@ pub fn of_line(line: &str) -> Vec<String> {
         Kind::Machine => machines(text),
         Kind::Unit => matching(families.iter().flat_map(|family| family.units).map(|unit| unit.name.to_owned()), text),
     };
-    names.into_iter().map(|name| format!("{kept}{name}")).collect()
+    // Where some begin as typed and others in another case, the former alone: shells go back to what all have in
+    // common.
+    let is_as_typed = |name: &&String| name.starts_with(text);
+    let has_as_typed = names.iter().any(|name| is_as_typed(&name));
+    let names = names.iter().filter(|name| !has_as_typed || is_as_typed(name));
+    names.map(|name| format!("{kept}{name}")).collect()
 }
 
 /// The family that the line names, or this machine's, or all.
@@ -176,7 +181,8 @@ mod tests {
             ("pericore list --machine emerald-r", &["emerald-rapids"]),
             ("pericore list --machine=gn", &["--machine=gnr"]),
             ("pericore list --machine e5-2600 --unit r3", &["r3qpi"]),
-            ("pericore stat --machine emr -M memory,pcie", &["memory,PCIE_FULL_WRITES", "memory,pcie"]),
+            ("pericore stat --machine emr -M memory,pcie", &["memory,pcie"]),
+            ("pericore stat --machine emr -M memory,PCIe", &["memory,PCIE_FULL_WRITES", "memory,pcie"]),
             (
                 "pericore stat --machine icx -e unc_cha_tor_inserts.ia_miss_drd_pref_remote_d",
                 &["UNC_CHA_TOR_INSERTS.IA_MISS_DRD_PREF_REMOTE_DDR"],

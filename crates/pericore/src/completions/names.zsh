@@ -7,6 +7,11 @@ _pericore_with_names() {
         _pericore "$@"
         return
     fi
+    # Zsh completes the last part of a list in braces alone, where no quotation marks are around it.
+    local typed=${LBUFFER##*[[:space:]]}
+    if [[ $typed == \{* && $PREFIX != \{* ]]; then
+        names=("${(@)names#"${typed%"$PREFIX"}"}")
+    fi
     compadd -U -Q -S '' -- $names
 }
 compdef _pericore_with_names pericore
