@@ -253,7 +253,9 @@ fn boots_alike(family: &str, seed: u64, folder: &std::path::Path) {
         (output.status.code(), text(&output.stderr).replace(file, "FILE"))
     };
     assert_eq!(stat(&sent), stat(original), "{machine}");
-    if family == "e5-2600" {
+    // Without the U-Box of a socket its bus cannot be told, and the bundle has none of the functions there.
+    let is_whole = !std::fs::read_to_string(&sent).unwrap().contains("could not be looked for");
+    if family == "e5-2600" && is_whole {
         same_accesses(&machine, &sent, folder);
     }
 }
