@@ -14,6 +14,10 @@ use pericore_facts::emerald_rapids::{
     Readers, Ring, Target,
 };
 
+/// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there, so
+/// that reads cannot run ahead of what they bring about (assumption).
+const MOST_WAITING_BITS: u16 = 16;
+
 /// Credits of a subchannel's queues, and what waits for them.
 #[derive(Debug)]
 pub struct Credits {
@@ -23,6 +27,8 @@ pub struct Credits {
     writes: u8,
     waiting_reads: VecDeque<RequestId>,
     waiting_writes: VecDeque<RequestId>,
+    /// Those among the writes that wait which write directory bits alone: nobody waits for them.
+    waiting_bits: u16,
 }
 
 impl Credits {
@@ -34,7 +40,13 @@ impl Credits {
             writes,
             waiting_reads: VecDeque::with_capacity(256),
             waiting_writes: VecDeque::with_capacity(256),
+            waiting_bits: 0,
         }
+    }
+
+    /// True if a read can go to its subchannel: it has room, and so have the writes that reads bring about.
+    const fn takes_read(&self) -> bool {
+        self.reads > 0 && self.waiting_bits < MOST_WAITING_BITS
     }
 
     /// True if at most a quarter of the queue of reads is taken (assumption).
@@ -199,13 +211,15 @@ impl Model {
                 if credits.waiting_writes.is_empty() && !self.other_waits(number) {
                     reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::WritesWait(half as u8, true)));
                 }
-                self.credits[number].waiting_writes.push_back(request);
+                let credits = &mut self.credits[number];
+                credits.waiting_writes.push_back(request);
+                credits.waiting_bits += u16::from(self.pool[request].only_bits);
                 return;
             }
             credits.writes -= 1;
         } else {
             let credits = &mut self.credits[number];
-            if credits.reads == 0 {
+            if !credits.takes_read() {
                 credits.waiting_reads.push_back(request);
                 reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::ReadWaits(true)));
                 return;
@@ -243,15 +257,8 @@ impl Model {
                     self.directories[usize::from(socket)].prefetch(line);
                     let at = cycle * self.clocks.dclk.ticks() + self.times.memory_to_mesh;
                     self.wheel.schedule(at, Event::Answer.of(owner));
-                    match self.credits[number].waiting_reads.pop_front() {
-                        Some(next) => {
-                            let Request { socket, place, .. } = self.pool[next];
-                            let unit = (socket.into(), seen(place).0);
-                            reader.read(self.now, Fact::MemoryUnit(unit, MemoryUnitFact::ReadWaits(false)));
-                            self.announce(next);
-                        }
-                        None => self.credits[number].reads += 1,
-                    }
+                    self.credits[number].reads += 1;
+                    self.send_waiting_reads(number, reader);
                 }
                 Outcome::Posted { owner } => {
                     self.wheel.schedule(self.now + self.times.memory_to_mesh, Event::Answer.of(owner));
@@ -265,12 +272,28 @@ impl Model {
                             reader.read(self.now, Fact::MemoryUnit((socket.into(), unit), ends));
                         }
                         self.announce(next);
+                        if self.pool[next].only_bits {
+                            self.credits[number].waiting_bits -= 1;
+                            self.send_waiting_reads(number, reader);
+                        }
                     }
                     None => self.credits[number].writes += 1,
                 },
             }
         }
         self.outcomes.clear();
+    }
+
+    /// Reads that waited go to a subchannel for as long as it takes them.
+    fn send_waiting_reads<R: Readers>(&mut self, number: usize, reader: &mut R) {
+        while self.credits[number].takes_read() {
+            let Some(next) = self.credits[number].waiting_reads.pop_front() else { return };
+            self.credits[number].reads -= 1;
+            let Request { socket, place, .. } = self.pool[next];
+            let unit = (socket.into(), seen(place).0);
+            reader.read(self.now, Fact::MemoryUnit(unit, MemoryUnitFact::ReadWaits(false)));
+            self.announce(next);
+        }
     }
 
     /// Memory answers where it meets the mesh.

@@ -17,16 +17,22 @@ fn each_change_of_the_directory_without_data_writes_its_line_once() {
     }
     let away = model.snapshot();
     let changes = |event: &str| sum(&away, "m2m", &format!("DIRECTORY_UPDATE.{event}"));
-    // The prefetcher of the L2 runs two lines past the end, here and below.
-    assert_eq!((changes("I2A"), changes("ANY")), (258, 258), "the other socket may own each line that it has read");
+    // The L2's prefetcher runs some lines past the end, here and below.
+    let left = changes("I2A");
+    assert!((256..264).contains(&left), "the other socket may own each line that it has read: {left}");
+    assert_eq!((changes("ANY"), sum(&away, "m2m", "IMC_WRITES.FULL")), (left, left));
     run(&mut model, &mut Recorder::default());
     let back = model.snapshot();
     let changes = |event: &str| sum(&back, "m2m", &format!("DIRECTORY_UPDATE.{event}"));
-    assert_eq!((changes("A2I"), changes("ANY")), (258, 516), "each is taken back by a core of its own socket");
+    let taken = changes("A2I");
+    assert!((256..=left).contains(&taken), "each is taken back by a core of its own socket: {taken} of {left}");
+    let all = left + taken;
+    assert_eq!(changes("ANY"), all);
     // No cache of the home's socket had any of them, and 16 KiB leave no cache: all writes are for directory bits.
     let cha = |event: &str| sum(&back, "cha", event);
-    assert_eq!((cha("DIR_UPDATE.HA"), cha("DIR_UPDATE.TOR"), cha("REQUESTS.WRITES")), (516, 0, 0));
-    assert_eq!((sum(&back, "m2m", "IMC_WRITES.FULL"), sum(&back, "imc", "CAS_COUNT.WR")), (516, 516));
+    assert_eq!((cha("DIR_UPDATE.HA"), cha("DIR_UPDATE.TOR"), cha("REQUESTS.WRITES")), (all, 0, 0));
+    let merged = sum(&back, "imc", "WPQ_WRITE_HIT.PCH0") + sum(&back, "imc", "WPQ_WRITE_HIT.PCH1");
+    assert_eq!((sum(&back, "m2m", "IMC_WRITES.FULL"), sum(&back, "imc", "CAS_COUNT.WR") + merged), (all, all));
 }
 
 #[test]
