@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
-/// The parquet crate panics on some damaged files, which `pericore_table` catches: libFuzzer's hook would end the run there. What is not caught
-/// ends it all the same.
+/// The parquet crate panics on some damaged files, which `pericore_table` catches: libFuzzer's hook would end the run
+/// there. What is not caught ends it all the same.
 static CAUGHT_PANICS_ARE_FINE: Once = Once::new();
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

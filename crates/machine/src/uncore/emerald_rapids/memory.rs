@@ -14,8 +14,8 @@ use pericore_facts::emerald_rapids::{
     Readers, Ring, Target,
 };
 
-/// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there, so
-/// that reads cannot run ahead of what they bring about (assumption).
+/// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there,
+/// so that reads cannot run ahead of what they bring about (assumption).
 const MOST_WAITING_BITS: u16 = 16;
 
 /// Credits of a subchannel's queues, and what waits for them.
