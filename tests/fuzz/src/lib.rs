@@ -5,6 +5,7 @@ pub mod event_file;
 pub mod event_list;
 pub mod gdb_packets;
 pub mod http_request;
+mod input;
 pub mod journal;
 pub mod kernel_files;
 pub mod metric_expression;

@@ -15,6 +15,8 @@ use pericore_observe::discover::Cpu;
 use pericore_observe::register_process::serve_over;
 use pericore_registers::{Address, Bdf, Outcome, RegisterSpace, Width};
 
+use crate::input::Input;
+
 /// The kinds of messages, of which this one looks for units.
 const KINDS: u8 = 12;
 const DISCOVER: u32 = 2;
@@ -164,60 +166,44 @@ impl Write for Connection {
     }
 }
 
-/// The input, taken from the front.
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        first
-    }
-
-    fn number(&mut self) -> u64 {
-        let bytes = self.byte() % 9;
-        (0..bytes).fold(0, |number, _| number << 8 | u64::from(self.byte()))
-    }
-
-    /// A record: direction, space, width; the address; the value; the bits that stay.
-    fn record(&mut self, places: &[RegisterPlace]) -> [u8; 32] {
-        let mut record = [0; 32];
-        let at = usize::from(self.byte()) << 8 | usize::from(self.byte());
-        let place = places[at % places.len()];
-        let (space, a, b) = match place.address {
-            Address::Msr { cpu, msr } => (0, cpu, u64::from(msr)),
-            Address::Pci { bdf: Bdf { segment, bus, device, function }, offset } => {
-                let function = u32::from(bus) << 16 | u32::from(device) << 8 | u32::from(function);
-                (1, function, u64::from(segment) << 16 | u64::from(offset))
-            }
-            Address::Mmio { physical } => (2, 0, physical),
-        };
-        record[..3].copy_from_slice(&[self.byte() % 2, space, place.width.bytes() as u8]);
-        record[4..8].copy_from_slice(&a.to_ne_bytes());
-        record[8..16].copy_from_slice(&b.to_ne_bytes());
-        record[16..24].copy_from_slice(&(self.number() & place.width.mask()).to_ne_bytes());
-        record[24..].copy_from_slice(&self.number().to_ne_bytes());
-        // Somewhere near, of another width or direction, or nothing that there is.
-        if self.byte().is_multiple_of(4) {
-            let byte = usize::from(self.byte()) % record.len();
-            record[byte] = self.byte();
+/// A record: direction, space, width; the address; the value; the bits that stay.
+fn record(input: &mut Input<'_>, places: &[RegisterPlace]) -> [u8; 32] {
+    let mut record = [0; 32];
+    let at = usize::from(input.byte()) << 8 | usize::from(input.byte());
+    let place = places[at % places.len()];
+    let (space, a, b) = match place.address {
+        Address::Msr { cpu, msr } => (0, cpu, u64::from(msr)),
+        Address::Pci { bdf: Bdf { segment, bus, device, function }, offset } => {
+            let function = u32::from(bus) << 16 | u32::from(device) << 8 | u32::from(function);
+            (1, function, u64::from(segment) << 16 | u64::from(offset))
         }
-        record
+        Address::Mmio { physical } => (2, 0, physical),
+    };
+    record[..3].copy_from_slice(&[input.byte() % 2, space, place.width.bytes() as u8]);
+    record[4..8].copy_from_slice(&a.to_ne_bytes());
+    record[8..16].copy_from_slice(&b.to_ne_bytes());
+    record[16..24].copy_from_slice(&(input.sized() & place.width.mask()).to_ne_bytes());
+    record[24..].copy_from_slice(&input.sized().to_ne_bytes());
+    // Somewhere near, of another width or direction, or nothing that there is.
+    if input.byte().is_multiple_of(4) {
+        let byte = usize::from(input.byte()) % record.len();
+        record[byte] = input.byte();
     }
+    record
+}
 
-    fn frame(&mut self, places: &[RegisterPlace]) -> Vec<u8> {
-        let kind = [1, 1, 1, 3, u32::from(self.byte() % KINDS)][usize::from(self.byte() % 5)];
-        let records: Vec<[u8; 32]> = (0..self.byte() % 8).map(|_| self.record(places)).collect();
-        let text: Vec<u8> = (0..self.byte() % 16).map(|_| self.byte()).collect();
-        let mut frame = frame(kind, &records, &text);
-        // A frame that is none: cut off, or with another size in its head.
-        match self.byte() % 16 {
-            0 => frame.truncate(usize::from(self.byte())),
-            1 => frame[4 + usize::from(self.byte()) % 8] = self.byte(),
-            _ => {}
-        }
-        frame
+fn any_frame(input: &mut Input<'_>, places: &[RegisterPlace]) -> Vec<u8> {
+    let kind = [1, 1, 1, 3, u32::from(input.byte() % KINDS)][usize::from(input.byte() % 5)];
+    let records: Vec<[u8; 32]> = (0..input.byte() % 8).map(|_| record(input, places)).collect();
+    let text: Vec<u8> = (0..input.byte() % 16).map(|_| input.byte()).collect();
+    let mut frame = frame(kind, &records, &text);
+    // A frame that is none: cut off, or with another size in its head.
+    match input.byte() % 16 {
+        0 => frame.truncate(usize::from(input.byte())),
+        1 => frame[4 + usize::from(input.byte()) % 8] = input.byte(),
+        _ => {}
     }
+    frame
 }
 
 fn frame(kind: u32, records: &[[u8; 32]], text: &[u8]) -> Vec<u8> {
@@ -240,7 +226,7 @@ pub fn run(data: &[u8]) {
         if frames.len() == number {
             frames.push(frame(DISCOVER, &[], units.join("\n").as_bytes()));
         }
-        frames.push(input.frame(&BEGIN[number].1));
+        frames.push(any_frame(&mut input, &BEGIN[number].1));
     }
     let connection = Connection { frames, taken: 0, is_discovery };
     let _ = serve_over(&mut space, family, &cpus, connection);

@@ -6,36 +6,9 @@ use pericore_machine::chassis::{
     Block, Chassis, DiscoveryFault, Faults, Intrusion, RegisterPlace, Rules, Shape, Variant,
 };
 use pericore_machine::signal::{SignalSink, Wire, Wiring};
-use pericore_registers::{Address, Bdf, RegisterSpace, Width};
+use pericore_registers::{Address, Bdf, RegisterSpace};
 
-/// The input, taken from the front.
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        first
-    }
-
-    fn number(&mut self) -> u64 {
-        (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
-    }
-
-    /// Numbers of all sizes, small ones often.
-    fn sized(&mut self) -> u64 {
-        let bytes = self.byte() % 9;
-        (0..bytes).fold(0, |number, _| number << 8 | u64::from(self.byte()))
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (usize::from(self.byte()) << 8 | usize::from(self.byte())) % limit.max(1)
-    }
-
-    fn width(&mut self) -> Width {
-        [Width::B1, Width::B2, Width::B4, Width::B8][usize::from(self.byte() % 4)]
-    }
-}
+use crate::input::Input;
 
 struct Bench {
     machine: Chassis,
