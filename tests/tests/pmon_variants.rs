@@ -117,6 +117,55 @@ fn stuck_counters() {
     assert_eq!((raw.rdmsr(0xd56), raw.rdmsr(0xd57)), (100, 5));
 }
 
+/// CBo 2: ctr1 has 32 bits of 44 (Table 2-11), so 0xffff_fff0 and 100 cycles come to 0x54; CBo 3's clock is halved,
+/// CBo 4 is frozen.
+#[test]
+fn counters_that_are_short_slow_or_frozen() {
+    let (short, block) = ((Block::new(0, "cbo", 2), 1, 32), |number| vec![Block::new(0, "cbo", number)]);
+    let variant = faults(Faults { widths: vec![short], halved: block(3), frozen: block(4), ..Faults::default() });
+    let mut raw = machine("e5-2600", &variant);
+    for control in [0xd50, 0xd51, 0xd70, 0xd90] {
+        raw.wrmsr(control, 0x0040_0000);
+    }
+    raw.wrmsr(0xd56, 0xffff_fff0);
+    raw.wrmsr(0xd57, 0xffff_fff0);
+    raw.wrmsr(0xd96, 5);
+    raw.at(100);
+    assert_eq!((raw.rdmsr(0xd56), raw.rdmsr(0xd57)), (0x1_0000_0054, 0x54));
+    assert_eq!((raw.rdmsr(0xd76), raw.rdmsr(0xd96)), (50, 5));
+    raw.wrmsr(0xd57, 0xfff_0000_0007);
+    assert_eq!(raw.rdmsr(0xd57), 7);
+}
+
+/// ctr1 of CBo 2 at the address of ctr2, too; CBo 5 at the addresses of CBo 6, CBos 0 and 1 exchanged.
+#[test]
+fn registers_at_wrong_addresses() {
+    let block = |number| Block::new(0, "cbo", number);
+    let variant = faults(Faults {
+        misplaced_counters: vec![((block(2), 2), (block(2), 1))],
+        misplaced: vec![(block(6), block(5))],
+        swapped: vec![(block(0), block(1))],
+        ..Faults::default()
+    });
+    let mut raw = machine("e5-2600", &variant);
+    raw.wrmsr(0xd58, 5);
+    assert_eq!((raw.rdmsr(0xd57), raw.rdmsr(0xd58)), (5, 5));
+    // The control of CBo 6 is that of CBo 5: so its counter runs.
+    raw.wrmsr(0xdd0, 0x0040_0000);
+    let wire = raw.wire("cbo", 0, "llc_victim");
+    let modified = raw.tag("cbo", "llc_victim", &[("state", 3)]);
+    raw.wrmsr(0xd30, 0x40_0137);
+    raw.wrmsr(0xd10, 0x40_0137);
+    raw.pulse(wire, modified, 5, 3);
+    raw.at(10);
+    assert_eq!((raw.rdmsr(0xdb6), raw.rdmsr(0xdd6)), (10, 10));
+    assert_eq!(
+        (raw.rdmsr(0xd16), raw.rdmsr(0xd36)),
+        (0, 3),
+        "victims of slice 0 are counted at the addresses of slice 1"
+    );
+}
+
 /// Somebody writes our control every 50 cycles; between, it is as we left it. What it counts changes at once, even between two looks.
 #[test]
 fn an_intruder_rewrites_controls() {

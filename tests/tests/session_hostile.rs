@@ -61,8 +61,8 @@ fn some(wiring: &Wiring, seed: u64, random: &mut Random) -> Faults {
         hidden: if keep() { whole.hidden } else { Vec::new() },
         stuck: if keep() { whole.stuck } else { Vec::new() },
         discovery: if keep() { whole.discovery } else { DiscoveryFault::None },
-        intrusions: Vec::new(),
         write_delay: if keep() { whole.write_delay } else { 0 },
+        ..Faults::default()
     }
 }
 

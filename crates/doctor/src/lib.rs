@@ -5,6 +5,7 @@
 
 mod about;
 mod finding;
+pub mod selfcheck;
 pub mod sessions;
 pub mod system;
 pub mod units;

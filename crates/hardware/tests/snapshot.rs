@@ -139,6 +139,31 @@ fn a_fresh_machine_is_a_short_text() {
     assert!(text.lines().count() < 40, "{text}");
 }
 
+/// imc channel 0 stands at 77 in ctr1, and answers at the addresses of channel 1 (D16:F1, 0xa8).
+#[test]
+fn what_is_not_as_documented_is_in_the_text() {
+    let good = open_ended(&mut fresh("e5-2600", 1));
+    let lines = [
+        "width 0/cbo3 1 32",
+        "halved 0/cbo4",
+        "swapped 0/imc0 0/imc1",
+        "misplaced 0/cbo5 0/cbo6",
+        "misplaced 0/cbo1 1 0/cbo1 2",
+    ];
+    let text = format!("{good}{}\nblock 0/imc0\n  counter 1 value=0x4d\nend\n", lines.join("\n"));
+    let mut machine = Chassis::load(&text).expect("it is good");
+    let dumped = machine.dump();
+    for line in lines {
+        assert!(dumped.lines().any(|dumped| dumped == line), "{line}: {dumped}");
+    }
+    let bdf = Bdf { segment: 0, bus: machine.shape().uncore_bus(0), device: 16, function: 1 };
+    assert_eq!(machine.read(Address::Pci { bdf, offset: 0xa8 }, Width::B4), Ok(77));
+    assert_eq!(Chassis::load(&dumped).expect("it loads").dump(), dumped);
+    for line in ["width 0/cbo3 9 32", "width 0/cbo3 1 65", "swapped 0/imc0 0/cbo1", "misplaced 0/cbo1 1 0/imc1 1"] {
+        assert_eq!(refused(&format!("{good}{line}\n")).0, line);
+    }
+}
+
 /// A machine's text up to the line that says its end, so that more can follow.
 fn open_ended(machine: &mut Chassis) -> String {
     let text = machine.dump();

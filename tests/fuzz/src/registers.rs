@@ -200,7 +200,8 @@ fn variant(input: &mut Input<'_>, places: &[RegisterPlace]) -> Variant {
         DiscoveryFault::WrongBlocks,
     ][usize::from(input.byte() % 8)];
     let write_delay = u64::from(input.byte() % 2) * u64::from(input.byte());
-    let faults = Faults { all_ones, hidden, stuck, discovery, intrusions: vec![intrusion], write_delay };
+    let faults =
+        Faults { all_ones, hidden, stuck, discovery, intrusions: vec![intrusion], write_delay, ..Faults::default() };
     Variant { rules, faults, ..Variant::default() }
 }
 

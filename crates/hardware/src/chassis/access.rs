@@ -113,7 +113,7 @@ impl Chassis {
             _ => [Some((address, width)), None],
         };
         halves.into_iter().flatten().filter_map(|(address, width)| match self.reach(address, width) {
-            Ok(Reached::Register { socket, place, .. }) => Some((self.number(socket, place.block), place.slot)),
+            Ok(Reached::Register { socket, place, .. }) => Some(self.behind(socket, place)),
             _ => None,
         })
     }
@@ -128,6 +128,13 @@ impl Chassis {
     #[inline]
     fn number(&self, socket: u16, block: u16) -> u16 {
         socket * self.per_socket + block
+    }
+
+    /// The register that answers at a place.
+    #[inline]
+    pub(super) fn behind(&self, socket: u16, place: Place) -> (u16, SlotRef) {
+        let at = (self.number(socket, place.block), place.slot);
+        if self.redirects.is_empty() { at } else { self.redirects.behind(at) }
     }
 
     #[inline]
@@ -147,8 +154,8 @@ impl Chassis {
                 match self.presence(socket, place.block) {
                     Presence::AllOnes => width.mask(),
                     _ => {
-                        self.bank.read(self.number(socket, place.block), place.slot, self.now) >> (8 * byte)
-                            & width.mask()
+                        let (number, slot) = self.behind(socket, place);
+                        self.bank.read(number, slot, self.now) >> (8 * byte) & width.mask()
                     }
                 }
             }
@@ -183,14 +190,14 @@ impl Chassis {
                 if self.presence(socket, place.block) == Presence::AllOnes {
                     return Ok(());
                 }
-                let number = self.number(socket, place.block);
+                let (number, slot) = self.behind(socket, place);
                 let (value, written) = ((value & width.mask()) << (8 * byte), width.mask() << (8 * byte));
                 if self.rules == Rules::Strict
-                    && let Some(broken) = self.bank.breaks_rule(number, place.slot, value, written)
+                    && let Some(broken) = self.bank.breaks_rule(number, slot, value, written)
                 {
                     return Err(refusal(address, &broken));
                 }
-                self.bank.write(number, place.slot, value, written, at);
+                self.bank.write(number, slot, value, written, at);
             }
             Reached::Absent | Reached::Config(_) | Reached::Discovery { .. } => {}
         }
@@ -232,7 +239,7 @@ impl Chassis {
             Address::Mmio { .. } => return None,
         };
         let number = self.number(socket, place.block);
-        (self.presence[usize::from(number)] == Presence::Present).then_some((number, place.slot))
+        (self.presence[usize::from(number)] == Presence::Present).then(|| self.behind(socket, place))
     }
 
     /// True if the rules let the cycle be carried out byte by byte.

@@ -57,6 +57,7 @@ impl Chassis {
         for word in self.denied.words() {
             let _ = writeln!(out, "denied {word}");
         }
+        self.dump_misprogrammed(out);
         if self.write_delay != 0 {
             let _ = writeln!(out, "write-delay {}", self.write_delay);
         }
@@ -80,7 +81,7 @@ impl Chassis {
                 self.denied.add(word).ok_or_else(|| line.error("denied mem, pci or msr-write"))?;
             }
             ["write-delay", ticks] => self.write_delay = line.up_to(ticks, u32::MAX.into())?,
-            _ => return Ok(false),
+            _ => return self.load_misprogrammed(line, words),
         }
         Ok(true)
     }
@@ -98,5 +99,6 @@ impl Chassis {
         self.discovery_fault = other.discovery_fault;
         (self.segment, self.functions, self.denied) = (other.segment, other.functions, other.denied);
         self.write_delay = other.write_delay;
+        self.take_misprogrammed(other);
     }
 }

@@ -13,8 +13,10 @@ mod imprint;
 mod inspect;
 mod later;
 mod map;
+mod misprogrammed;
 mod mmio;
 mod pci;
+mod redirect;
 mod shape;
 mod snapshot;
 mod variant;
@@ -25,6 +27,7 @@ use later::Later;
 use map::AddressMap;
 use pericore_engine::common_multiple;
 use pericore_registers::{Address, Width};
+use redirect::Redirects;
 use variant::Presence;
 
 use crate::pmon::{Bank, Interrupt};
@@ -61,6 +64,7 @@ pub struct Chassis {
     /// PCI functions besides those of the uncore.
     functions: u16,
     denied: Denied,
+    redirects: Redirects,
     write_delay: Tick,
     later: Later,
     /// When the next of `later` is due.
@@ -96,6 +100,7 @@ impl Chassis {
             segment: 0,
             functions: 0,
             denied: Denied::default(),
+            redirects: Redirects::default(),
             write_delay: 0,
             later: Later::default(),
             next_due: Tick::MAX,
@@ -119,6 +124,7 @@ impl Chassis {
         for (block, counter) in &faults.stuck {
             self.bank.update_hold(block.number(&self.wiring)?, self.now, |hold| hold.stuck |= 1 << (counter & 31));
         }
+        self.misprogram(faults)?;
         (self.segment, self.functions, self.denied) = (variant.segment, variant.functions, variant.denied);
         if let Some(table) = self.tables.last_mut() {
             discovery::put_on_segment(table, variant.segment);
@@ -219,7 +225,7 @@ impl Chassis {
     pub fn clock_period(&self, clock: &str) -> Option<Tick> {
         let mut instances = 0..self.wiring.instances();
         let of = |number: u16| self.shape.family.units[self.wiring.locate(number).1].clock;
-        instances.find(|&number| of(number) == clock).map(|number| self.bank.period(number))
+        instances.find(|&number| of(number) == clock).map(|number| self.bank.sound_period(number))
     }
 
     /// The least number of ticks that is a whole number of cycles of every unit's clock.

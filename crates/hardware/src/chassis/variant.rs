@@ -48,7 +48,7 @@ impl Variant {
         let write_delay = below(1000);
         Self {
             rules: Rules::Documented,
-            faults: Faults { all_ones, hidden, stuck, discovery, intrusions: Vec::new(), write_delay },
+            faults: Faults { all_ones, hidden, stuck, discovery, write_delay, ..Faults::default() },
             ..Self::default()
         }
     }
@@ -92,6 +92,18 @@ pub struct Faults {
     pub hidden: Vec<Block>,
     /// Counters that never move by themselves.
     pub stuck: Vec<(Block, u8)>,
+    /// Blocks whose counters stand, whatever controls and freezes say.
+    pub frozen: Vec<Block>,
+    /// Blocks whose clock runs at half its rate.
+    pub halved: Vec<Block>,
+    /// Counters of so many bits, whatever the documents say.
+    pub widths: Vec<(Block, u8, u8)>,
+    /// Blocks of a unit, each of which answers at the other's addresses.
+    pub swapped: Vec<(Block, Block)>,
+    /// Blocks whose addresses lead to another one of the unit.
+    pub misplaced: Vec<(Block, Block)>,
+    /// Counters whose addresses lead to another one of the unit.
+    pub misplaced_counters: Vec<((Block, u8), (Block, u8))>,
     /// What firmware made of the discovery tables.
     pub discovery: DiscoveryFault,
     /// Writes by somebody else.

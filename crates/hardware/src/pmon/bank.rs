@@ -76,6 +76,12 @@ impl Bank {
         self.instances[usize::from(number)].clock.period()
     }
 
+    /// The same without the fault that halves its rate.
+    pub fn sound_period(&self, number: u16) -> Tick {
+        let instance = &self.instances[usize::from(number)];
+        instance.clock.period() >> u32::from(instance.is_halved)
+    }
+
     /// Sets a register from inside the machine.
     pub fn preset(&mut self, number: u16, at: SlotRef, value: u64) {
         self.instances[usize::from(number)].preset(at, value);

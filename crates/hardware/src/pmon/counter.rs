@@ -105,6 +105,17 @@ impl Counter {
         }
     }
 
+    /// Bits of the register.
+    pub const fn width(&self) -> u8 {
+        (64 - self.mask.leading_zeros()) as u8
+    }
+
+    /// Gives the register another number of bits, 1 to 64. What it holds above them is lost.
+    pub fn set_width(&mut self, width: u8) {
+        self.mask = u64::MAX >> (64 - u32::from(width.clamp(1, 64)));
+        self.value &= self.mask;
+    }
+
     /// The register's value at the start of cycle `cycle`.
     pub fn value(&mut self, cycle: u64) -> u64 {
         self.advance(cycle);

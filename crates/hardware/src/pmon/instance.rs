@@ -60,6 +60,8 @@ pub struct Instance {
     pub(super) selections: Vec<Selection>,
     /// Goes up when a counter may have got another input, shape or permission to run.
     pub(super) revision: u64,
+    /// A fault halves the rate of its clock.
+    pub(super) is_halved: bool,
 }
 
 impl Instance {
@@ -95,6 +97,7 @@ impl Instance {
             hold: Hold::default(),
             watched: false,
             revision: 0,
+            is_halved: false,
         };
         instance.sort_counters();
         instance

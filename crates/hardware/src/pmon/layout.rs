@@ -284,6 +284,11 @@ impl Layout {
         }
     }
 
+    /// The slot of a counter, if there is such a counter.
+    pub fn counter_slot(&self, counter: u8) -> Option<SlotRef> {
+        self.counters.get(usize::from(counter)).map(|place| SlotRef(place.slot))
+    }
+
     /// Register and member behind a slot.
     pub fn register(&self, slot: SlotRef) -> RegisterRef {
         let register = self.starts.partition_point(|&start| start <= slot.0) - 1;

@@ -8,6 +8,7 @@ mod bank;
 mod clock;
 mod compiled;
 mod counter;
+mod fault;
 mod instance;
 mod layout;
 mod overflow;

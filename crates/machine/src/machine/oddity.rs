@@ -22,6 +22,16 @@ pub const KEYS: &[Key] = &[
     Key { name: "hidden", adds: true, accepts: BLOCKS, apply: hidden },
     Key { name: "all-ones", adds: true, accepts: BLOCKS, apply: all_ones },
     Key { name: "stuck", adds: true, accepts: "counters of this machine as [SOCKET/]UNIT[N]/ctr[M]", apply: stuck },
+    Key { name: "frozen", adds: true, accepts: BLOCKS, apply: frozen },
+    Key { name: "halved", adds: true, accepts: BLOCKS, apply: halved },
+    Key {
+        name: "width",
+        adds: true,
+        accepts: "counters of this machine as [SOCKET/]UNIT[N]/ctr[M]:BITS",
+        apply: width,
+    },
+    Key { name: "swapped", adds: true, accepts: PAIRS, apply: swapped },
+    Key { name: "misplaced", adds: true, accepts: PAIRS_OR_COUNTERS, apply: misplaced },
     Key { name: "discovery", adds: false, accepts: DISCOVERY, apply: discovery },
     Key { name: "segment", adds: false, accepts: "a PCI segment from 0 to 7", apply: segment },
     Key { name: "functions", adds: false, accepts: "a number of PCI functions up to 4096", apply: functions },
@@ -33,6 +43,10 @@ pub const KEYS: &[Key] = &[
 const MOST_SEGMENT: u16 = 7;
 
 const BLOCKS: &str = "blocks of this machine as [SOCKET/]UNIT[N]";
+const PAIRS: &str = "two blocks of a unit of this machine as [SOCKET/]UNITN:[SOCKET/]UNITM";
+const PAIRS_OR_COUNTERS: &str = "two blocks, or two counters, of a unit of this machine, separated by a colon";
+/// Bits of the widest register.
+const MOST_BITS: u8 = 64;
 const DISCOVERY: &str =
     "absent, all-ones, zeros, no-stride, wrong-blocks, truncated:N or count:N, on a machine with discovery tables";
 
@@ -75,6 +89,46 @@ fn stuck(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
     let counters = sound.find_counters(value);
     variant.faults.stuck.extend_from_slice(&counters);
     (!counters.is_empty()).then_some(())
+}
+
+fn frozen(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.faults.frozen.extend(blocks(sound, value)?);
+    Some(())
+}
+
+fn halved(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.faults.halved.extend(blocks(sound, value)?);
+    Some(())
+}
+
+fn width(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    let (name, bits) = value.rsplit_once(':')?;
+    let bits = bits.parse().ok().filter(|bits| (1..=MOST_BITS).contains(bits))?;
+    let counters = sound.find_counters(name);
+    variant.faults.widths.extend(counters.iter().map(|(block, counter)| (block.clone(), *counter, bits)));
+    (!counters.is_empty()).then_some(())
+}
+
+fn swapped(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    variant.faults.swapped.push(pair(value, |name| sound.find_blocks(name), |block| block)?);
+    Some(())
+}
+
+fn misplaced(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {
+    if let Some(blocks) = pair(value, |name| sound.find_blocks(name), |block| block) {
+        variant.faults.misplaced.push(blocks);
+    } else {
+        variant.faults.misplaced_counters.push(pair(value, |name| sound.find_counters(name), |(block, _)| block)?);
+    }
+    Some(())
+}
+
+/// Two things of a unit whose names a colon separates.
+fn pair<T>(value: &str, find: impl Fn(&str) -> Vec<T>, block: impl Fn(&T) -> &Block) -> Option<(T, T)> {
+    let (one, other) = value.split_once(':')?;
+    let only = |name| find(name).into_iter().next().filter(|_| find(name).len() == 1);
+    let (one, other) = (only(one)?, only(other)?);
+    (block(&one).unit == block(&other).unit).then_some((one, other))
 }
 
 fn discovery(sound: &Chassis, value: &str, variant: &mut Variant) -> Option<()> {

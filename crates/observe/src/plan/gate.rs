@@ -153,7 +153,7 @@ fn obeys(instance: &InstancePlan) -> bool {
 }
 
 /// The bits of a register that read back as written.
-pub(crate) fn lasting(register: &Register) -> u64 {
+pub fn lasting(register: &Register) -> u64 {
     let lasts = |access| matches!(access, FieldAccess::ReadWrite | FieldAccess::ReadWriteVolatile);
     let fields = register.fields.iter().filter(|field| lasts(field.access));
     fields.fold(0, |mask, field| mask | field.bits.mask())

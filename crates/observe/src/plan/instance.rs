@@ -76,6 +76,7 @@ impl<'a> Planner<'a> {
                     counters.extend(own_counter(unit, index, programming.control));
                 }
                 EventSource::Programmed(_) => {}
+                EventSource::Fixed(_) if selection.on_every_counter && taken.fixed => {}
                 EventSource::Fixed(register) => share(&mut counters, index, register, 0, fixed_control(unit)),
                 EventSource::FreeRunning { register, member } => share(&mut counters, index, register, *member, None),
             }
@@ -89,8 +90,19 @@ impl<'a> Planner<'a> {
         let (Some(control), Some(counter)) = (unit.register(Role::Control), unit.register(Role::Counter)) else {
             return Err(PlanError::NoCounters { unit: unit.name });
         };
-        let spread = self.spread(unit, number, events, &slots, taken)?;
         let enable = control.field("en").map_or(0, |field| field.bits.mask());
+        if selection.on_every_counter {
+            let of_slots = every_counter(selection, unit, &slots, taken);
+            plan.counters.extend(of_slots.map(|(slot, member)| {
+                let programmed = slot.iter().find_map(|&event| selection.events[event].programming());
+                let control = programmed.map(|programming| (control, programming.control | enable));
+                let (events, round, safe_seconds) = (slot, None, 0.0);
+                let used = CounterUse { register: counter, member, control, events, round, safe_seconds };
+                CounterUse { safe_seconds: super::safe_seconds(&used, 1), ..used }
+            }));
+            return Ok(plan);
+        }
+        let spread = self.spread(unit, number, events, &slots, taken)?;
         plan.rounds = spread.rounds.len();
         for (round, seats) in spread.rounds.iter().enumerate() {
             for &(slot, member) in seats {
@@ -200,6 +212,16 @@ pub(super) fn demands<'s>(selection: &'s Selection, slots: &[Slot]) -> Vec<Deman
         })
     };
     slots.iter().filter_map(demand).collect()
+}
+
+/// Every counter that nobody else uses, with the first slot that it may take.
+fn every_counter(selection: &Selection, unit: &Unit, slots: &[Slot], taken: Taken) -> impl Iterator<Item = (Slot, u8)> {
+    let takes = |slot: &&Slot, member: u8| {
+        let programming = selection.events[slot[0]].programming();
+        programming.is_some_and(|programming| programming.counters >> member & 1 == 1)
+    };
+    let free = (0..unit.counters.min(16)).filter(move |&member| taken.counters >> member & 1 == 0);
+    free.filter_map(move |member| Some((slots.iter().find(|slot| takes(slot, member))?.clone(), member)))
 }
 
 fn fixed_control(unit: &'static Unit) -> Option<(&'static Register, u64)> {

@@ -28,8 +28,9 @@ pub use bound::{Bound, Why};
 pub use conflict::{Conflict, why_not};
 pub use cost::Cost;
 pub use error::PlanError;
+pub use gate::lasting;
+pub(crate) use gate::resets;
 pub use gate::{Freeze, freezes_sockets};
-pub(crate) use gate::{lasting, resets};
 use instance::Planner;
 pub use instance::rounds_of;
 pub use occupied::{Occupied, Taken};
@@ -37,8 +38,7 @@ pub use paused::Paused;
 pub use rounds::{BUDGET, Rounds, Seat, spread};
 pub use sampling::{Leader, Trigger};
 pub use scope::{Control, controls_of};
-pub(crate) use step::halves;
-pub use step::{Purpose, Step};
+pub use step::{Purpose, Step, halves};
 
 /// No uncore clock is faster: the bound for how soon a counter can wrap.
 const FASTEST_CLOCK_HZ: f64 = 5e9;

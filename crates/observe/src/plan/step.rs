@@ -74,7 +74,7 @@ impl Step {
 
 /// A write as the writes that carry it out: of 8 bytes in configuration space the upper half goes first, beside a lower half of 0, since hardware acts
 /// on the lower half alone.
-pub(crate) fn halves(operation: Operation) -> impl Iterator<Item = Operation> {
+pub fn halves(operation: Operation) -> impl Iterator<Item = Operation> {
     const LOWER: u64 = 0xffff_ffff;
     let (first, second) = match operation {
         Operation::Write { address: address @ Address::Pci { .. }, width: Width::B8, value } if value & LOWER != 0 => {

@@ -33,6 +33,9 @@ pub struct Selection {
     pub asked: Vec<Asked>,
     /// Hardware threads of a core, which some formulas depend on; none where no metric needs to know.
     pub threads_per_core: Option<u16>,
+    /// Each event is counted on every counter that may take it and that no event before it has taken, instead of on
+    /// one: for who looks at counters themselves.
+    pub on_every_counter: bool,
 }
 
 /// A text that was added to a selection.
@@ -172,6 +175,7 @@ impl Selection {
             metrics: Vec::new(),
             asked: Vec::new(),
             threads_per_core: None,
+            on_every_counter: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod print;
+mod selfcheck;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::kernel;
+use pericore_doctor::selfcheck::{AGREES, DIFFERS, UNKNOWN};
 use pericore_doctor::{Finding, sessions, system, units};
 use pericore_machine::chassis::Shape;
 use pericore_observe::discover::Cpu;
@@ -43,6 +45,10 @@ pub struct DoctorArgs {
     /// Nothing is changed, and nothing personal is in it. A file that is there already becomes FILE.old
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     bundle: Option<PathBuf>,
+    /// Also check whether counters do what the documents say: each that nobody else uses counts cycles for a moment,
+    /// and is put back. With --bundle, what that comes to is in FILE, too
+    #[arg(long)]
+    selfcheck: bool,
     #[command(flatten)]
     color: ColorArg,
 }
@@ -55,18 +61,31 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let file = args.bundle.as_deref().map(BundleFile::open).transpose()?;
     let (findings, bundle) = match &args.machine {
         Some(machine) => {
-            let findings = software(machine)?;
-            let bundle = args.bundle.as_ref().map(|_| software_bundle(machine)).transpose()?;
+            let mut findings = software(machine)?;
+            if args.selfcheck {
+                findings.extend(selfcheck::software(machine)?);
+            }
+            let bundle = args.bundle.as_ref().map(|_| software_bundle(machine, &checked(args, &findings)));
+            let bundle = bundle.transpose()?;
             (findings, bundle)
         }
         None => {
             let host = target::host()?;
+            if args.selfcheck {
+                selfcheck::make_folders();
+            }
             // Before anything of others is parsed.
-            let process = register_process(&host, Aftermath::none())?;
+            let aftermath = if args.selfcheck { restore::aftermath(None) } else { Aftermath::none() };
+            let process = register_process(&host, aftermath)?;
             let mut findings = this_machine(&host, &process);
-            let about = pericore_doctor::about(&host, &findings);
+            let mut about = pericore_doctor::about(&host, &findings);
             let folders = file.iter().filter_map(BundleFile::folder).chain(restore::folders_of_journals(None));
             confine(ThreadPart::Measuring, &folders.collect::<Vec<_>>());
+            if args.selfcheck {
+                let of_check = selfcheck::this_machine(&host, &process)?;
+                about.extend(of_check.iter().map(line));
+                findings.extend(of_check);
+            }
             let bundle = file.as_ref().map(|_| host_bundle(&host, &process, &about)).transpose()?;
             if host.family().is_ok() {
                 findings.extend(sessions::examine(&restore::other_sessions()));
@@ -75,7 +94,10 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         }
     };
     if let (Some(file), Some(bundle)) = (file, bundle) {
-        return file.write(&bundle);
+        if !args.selfcheck || matches!(file, BundleFile::Output) {
+            return file.write(&bundle);
+        }
+        file.write(&bundle)?;
     }
     let mut text = Vec::new();
     if args.json {
@@ -88,6 +110,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             print::print(finding, &mut text, paint)?;
         }
         writeln!(text, "\n{}", verdict(&findings, args.machine.is_some()))?;
+        if args.selfcheck {
+            writeln!(text, "{}", of_check(&findings))?;
+        }
     }
     let mut out = io::stdout().lock();
     out.write_all(&text)?;
@@ -109,6 +134,29 @@ fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
              On a software machine it can: pericore stat --machine e5-2600"
         }
     }
+}
+
+/// The conclusion of the self-check.
+fn of_check(findings: &[Finding]) -> String {
+    let begin = |words: &str| findings.iter().filter(|finding| finding.message().starts_with(words)).count();
+    let (differs, unknown) = (begin(DIFFERS), begin(UNKNOWN));
+    format!(
+        "The self-check found {differs} difference{} from the documents, and could not tell {unknown} thing{}.",
+        if differs == 1 { "" } else { "s" },
+        if unknown == 1 { "" } else { "s" }
+    )
+}
+
+/// A finding as a line of a bundle.
+fn line(finding: &Finding) -> String {
+    format!("selfcheck {} {}", finding.check(), finding.message())
+}
+
+/// What the self-check has found, if it was made.
+fn checked(args: &DoctorArgs, findings: &[Finding]) -> Vec<String> {
+    let is_of_check =
+        |finding: &&Finding| [AGREES, DIFFERS, UNKNOWN].iter().any(|words| finding.message().starts_with(words));
+    if args.selfcheck { findings.iter().filter(is_of_check).map(line).collect() } else { Vec::new() }
 }
 
 /// This machine's processor, access paths and units.
@@ -160,12 +208,13 @@ fn host_bundle(host: &Host, process: &RegisterProcess, about: &[String]) -> Resu
 }
 
 /// The bundle of a software machine, taken as that of any other.
-fn software_bundle(machine: &str) -> Result<String, Failure> {
+fn software_bundle(machine: &str, checked: &[String]) -> Result<String, Failure> {
     let spec = opened::spec(machine)?;
     let shape = spec.shape().map_err(Failure::usage)?;
     let mut chassis = spec.chassis().map_err(Failure::usage)?;
     let cores = CoreCount { cores: shape.cores, threads: shape.threads };
-    let about = [format!("pericore {}", env!("CARGO_PKG_VERSION")), format!("software machine {machine}")];
+    let mut about = vec![format!("pericore {}", env!("CARGO_PKG_VERSION")), format!("software machine {machine}")];
+    about.extend_from_slice(checked);
     bundle::capture(&mut chassis, spec.family(), &cpus_of(&shape), cores, &about)
 }
 

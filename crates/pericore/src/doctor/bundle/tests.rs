@@ -43,7 +43,7 @@ fn a_bundle_boots_as_the_machine_that_it_is_of() {
         (0..24).map(|seed| format!("{}:sockets=2,hostile={seed}", ["e5-2600", "nehalem", "emerald-rapids"][seed % 3]));
     for machine in alone.into_iter().map(str::to_owned).chain(hostile) {
         let original = MachineSpec::parse(&machine).unwrap().chassis().unwrap();
-        let bundle = software_bundle(&machine).unwrap();
+        let bundle = software_bundle(&machine, &[]).unwrap();
         assert_eq!(found(booted(&bundle)), found(original), "{machine}");
     }
 }
@@ -57,7 +57,7 @@ fn registers_in_use_are_in_a_bundle() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("taken.machine");
     std::fs::write(&file, text).unwrap();
-    let mut machine = booted(&software_bundle(file.to_str().unwrap()).unwrap());
+    let mut machine = booted(&software_bundle(file.to_str().unwrap(), &[]).unwrap());
     let mut read = |offset| -> Outcome<u64> {
         let bdf = Bdf { segment: 0, bus: 0xff, device: 16, function: 0 };
         machine.read(Address::Pci { bdf, offset }, Width::B4)

@@ -1,0 +1,58 @@
+//! Where counters wrap: each is set so that it passes its end half-way through a run.
+
+use pericore_registers::RegisterSpace;
+
+use super::clocks::Ticks;
+use super::numbers::Numbered;
+use super::probe::Bench;
+use super::time::TestTime;
+use super::verdict::Verdicts;
+
+const REMEDY: &str = "counts of it are wrong when it wraps: read it more often; send this report with --bundle FILE";
+
+/// Looks at all counters that count as they should.
+pub fn check<S: RegisterSpace>(
+    bench: &mut Bench<'_, S, impl TestTime<S>>,
+    state: &mut [Numbered],
+    ticks: &Ticks,
+    verdicts: &mut Verdicts,
+) {
+    let before_end = |number: usize| ticks.of(number) / 2;
+    let start = |number: usize, max: u64| max - before_end(number);
+    bench.set(|number, probe| start(number, probe.bits.max()));
+    let set = bench.read();
+    let run = bench.run(bench.window(), |_| true);
+    for (number, probe) in bench.probes.iter().enumerate() {
+        if state[number] != Numbered::Sound || ticks.of(number) == 0 {
+            continue;
+        }
+        let (Ok(set), Ok(value)) = (&set[number], &run.values[number]) else { continue };
+        let (bits, wrote) = (probe.bits, start(number, probe.bits.max()));
+        let width = bits.width;
+        let text = if *set != bits.set(0, wrote) {
+            let kept = bits.get(*set) & wrote;
+            Some(format!(
+                "reads {set:#x} after {:#x} was written: it has {} bits",
+                bits.set(0, wrote),
+                64 - kept.leading_zeros()
+            ))
+        } else if value & !bits.mask() != 0 {
+            Some(format!("goes on to {value:#x} past its end: it has more bits"))
+        } else if bits.get(*value) >= wrote {
+            Some(format!("does not wrap: it stands at {value:#x}"))
+        } else if bits.get(*value) > 2 * ticks.of(number) {
+            Some(format!("wraps to {value:#x}, and {} at the most was due", 2 * ticks.of(number)))
+        } else {
+            None
+        };
+        if let Some(text) = text {
+            state[number] = Numbered::Reported;
+            let document = probe.source;
+            verdicts.differs(
+                probe.unit.name,
+                format!("{} {text}; {width} are documented ({document})", probe.name()),
+                REMEDY,
+            );
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Software machines that are sound, and such with a fault of each kind.
+
+use pericore_doctor::Finding;
+
+use super::software;
+
+fn problems(machine: &str) -> Vec<String> {
+    software(machine).unwrap().iter().filter(|finding| finding.is_problem()).map(Finding::words).collect()
+}
+
+#[test]
+fn sound_machines_have_no_finding() {
+    for family in ["nehalem", "e5-2600", "emerald-rapids"] {
+        for sockets in [1, 2] {
+            let machine = format!("{family}:sockets={sockets}");
+            assert_eq!(problems(&machine), [""; 0], "{machine}");
+        }
+    }
+}
+
+/// One fault each, and the words that name it and its place.
+#[test]
+fn each_fault_is_named_at_its_place() {
+    for (machine, words) in [
+        ("nehalem:stuck=uncore/ctr3", "ctr3 of uncore in socket 0 never moves"),
+        ("nehalem:width=uncore/ctr3:44", "ctr3 of uncore in socket 0 reads 0xfff"),
+        ("nehalem:width=uncore/ctr3:50", "past its end: it has more bits; 48 are documented"),
+        ("nehalem:halved=uncore", "the uclk of uncore in socket 0 runs at 1333"),
+        ("nehalem:frozen=uncore", "none of the 9 counters of uncore in socket 0 moves"),
+        ("nehalem:misplaced=uncore/ctr1:uncore/ctr4", "ctr1 of uncore in socket 0 is lost, and it reads what ctr4"),
+        ("e5-2600:halved=pcu", "the pclk of pcu in socket 0 runs at 400.0 MHz; 790 to 810 MHz are documented"),
+        ("e5-2600:sockets=2,halved=1/qpi1", "the qclk of qpi1 in socket 1 runs at 500.0 MHz"),
+        ("e5-2600:misplaced=imc0:imc1", "ctr2 of imc0 in socket 0 is lost, and it reads what ctr2 of imc1"),
+        ("e5-2600:all-ones=cbo3", "ctr0 of cbo3 in socket 0 reads 0xffffffffffffffff"),
+        ("emerald-rapids:stuck=ubox/ctr1", "ctr1 of ubox in socket 0 never moves"),
+        ("emerald-rapids:halved=cha33", "the uclk of cha33 in socket 0 runs at 1250.0 MHz"),
+        ("emerald-rapids:sockets=2,halved=1/pcu", "the pclk of socket 1 runs at 500.0 MHz, that of socket 0 at 1000.0"),
+        ("emerald-rapids:frozen=iio2", "none of the 4 counters of iio2 in socket 0 moves"),
+    ] {
+        let problems = problems(machine);
+        assert!(problems.iter().any(|problem| problem.contains(words)), "{machine}: {problems:?}");
+    }
+}
