@@ -35,9 +35,18 @@ pub struct Extended {
     pub family: &'static Family,
     /// The files' metrics that cannot be evaluated, with the file's name. They are listed only.
     pub metrics: Vec<(String, FileMetric<'static>)>,
+    /// Built-in rows that the files' take the place of, with the file's name.
+    pub replaced: Vec<(String, Replaced)>,
+    /// Rows that cannot be used, with the file's name.
+    pub problems: Vec<(String, RowProblem)>,
 }
 
 impl EventFilesArg {
+    /// These files.
+    pub fn of(files: &[PathBuf]) -> Self {
+        Self { files: files.to_vec() }
+    }
+
     /// True if no file is given.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
@@ -61,7 +70,7 @@ impl EventFilesArg {
     /// # Errors
     /// A file that cannot be read or is no event file, or that has nothing for the family.
     pub fn extend(&self, family: &'static Family) -> Result<Extended, Failure> {
-        let mut extended = Extended { family, metrics: Vec::new() };
+        let mut extended = Extended { family, metrics: Vec::new(), replaced: Vec::new(), problems: Vec::new() };
         let mut metrics: Vec<(String, Vec<FileMetric<'static>>)> = Vec::new();
         for path in &self.files {
             let fail = |problem: String| Failure::failed(format!("event file {}: {problem}", path.display()));
@@ -90,6 +99,8 @@ impl EventFilesArg {
             problems.sort_by_key(|problem| problem.line);
             report_replaced(&name, &merged.replaced);
             report(&name, &problems);
+            extended.problems.extend(problems.into_iter().map(|row| (name.clone(), row)));
+            extended.replaced.extend(merged.replaced.into_iter().map(|row| (name.clone(), row)));
             metrics.push((name, file.metrics));
         }
         // After all events: the file with a metric's events may come behind the file with the metric.

@@ -103,7 +103,7 @@ fn sockets<S: RegisterSpace>(
     let mut constant: BTreeMap<&str, (u16, Rate)> = BTreeMap::new();
     for ((socket, clock), instances) in of_instances {
         let middle = median(instances.iter().map(|(_, rate)| *rate).collect());
-        let range = rated.as_ref().and_then(|rated| rated.clock(clock));
+        let range = rated.clock(clock);
         // Links that lead nowhere have no clock that anybody could know.
         let is_known = plan.sockets.len() > 1 || range.is_none_or(|range| !range.is_of_links);
         let range = range.filter(|_| is_known);

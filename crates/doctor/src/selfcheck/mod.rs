@@ -5,29 +5,39 @@
 //! session, which has saved what it overwrites and puts it back; those of others are left alone, and named.
 
 mod clocks;
+mod codes;
 mod cycles;
+mod known;
+mod laws;
 mod numbers;
 mod probe;
 mod rated;
 mod time;
+mod traffic;
 mod verdict;
 mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pericore_observe::discover::{Presence, Topology};
-use pericore_observe::plan::{InstancePlan, Plan};
+use pericore_catalog::{OnePer, Unit};
+use pericore_observe::discover::{Presence, Socket, Topology};
+use pericore_observe::plan::{InstancePlan, Plan, instance_name};
 use pericore_observe::selection::SelectionError;
 use pericore_observe::session::{Entrance, Options, Refusal, Sample, Session, SessionError, prepare};
 use pericore_registers::RegisterSpace;
 
 use crate::finding::Finding;
+pub use codes::{FileCode, check as check_codes};
 use cycles::cycles_everywhere;
 use numbers::Numbered;
 use probe::Bench;
 pub use time::TestTime;
+pub use traffic::{KnownTraffic, check as check_traffic};
 use verdict::Verdicts;
 pub use verdict::{AGREES, DIFFERS, UNKNOWN};
+
+const HIDDEN: &str = "sums over the unit lack what these count: look in the firmware's set-up for an option that hides \
+                      performance monitors";
 
 /// What the documents have and does not answer.
 pub fn absent(topology: &Topology) -> Vec<Finding> {
@@ -36,8 +46,21 @@ pub fn absent(topology: &Topology) -> Vec<Finding> {
         for unit in topology.family.units {
             let presence = socket.presence(unit);
             let absent = presence.iter().filter(|presence| **presence != Presence::Present).count();
-            if absent > 0 {
-                let all = presence.len();
+            let (all, present) = (presence.len(), presence.len() - absent);
+            let slices = socket.slices().filter(|_| unit.one_per == Some(OnePer::Slice));
+            if let Some(slices) = slices.filter(|slices| usize::from(slices.slices) > present) {
+                verdicts.differs(
+                    unit.name,
+                    format!(
+                        "{} of socket {} has {} LLC slices, and {present} of them answer: {}",
+                        slices.register,
+                        socket.number,
+                        slices.slices,
+                        missing(socket, unit)
+                    ),
+                    HIDDEN,
+                );
+            } else if absent > 0 {
                 verdicts.unknown(
                     unit.name,
                     format!(
@@ -50,6 +73,14 @@ pub fn absent(topology: &Topology) -> Vec<Finding> {
         }
     }
     verdicts.findings()
+}
+
+/// The instances that do not answer, in words.
+fn missing(socket: &Socket, unit: &'static Unit) -> String {
+    let absent = (0..).zip(socket.presence(unit)).filter(|(_, presence)| **presence != Presence::Present);
+    let name =
+        |(number, _): (u16, _)| format!("{} in socket {} does not answer", instance_name(unit, number), socket.number);
+    absent.map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Looks at every counter of a session on whose counters cycles are counted.

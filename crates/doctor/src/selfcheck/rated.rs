@@ -3,16 +3,10 @@
 use std::fmt;
 
 use pericore_catalog::Family;
-use toml::de::{DeTable, DeValue};
 
-/// The files, by family.
-const FILES: [(&str, &str); 3] = [
-    ("e5-2600", include_str!("../../../../catalog/selfcheck/e5-2600.toml")),
-    ("emerald-rapids", include_str!("../../../../catalog/selfcheck/emerald-rapids.toml")),
-    ("nehalem", include_str!("../../../../catalog/selfcheck/nehalem.toml")),
-];
+use super::known::{KnownRow, rows};
 
-/// A family's file.
+/// A family's clocks.
 #[derive(Debug)]
 pub struct Rated {
     clocks: Vec<Range>,
@@ -31,13 +25,9 @@ pub struct Range {
 }
 
 impl Rated {
-    /// The file of a family; nothing for a family without one.
-    pub fn of(family: &Family) -> Option<Self> {
-        let (_, text) = FILES.iter().find(|(name, _)| *name == family.name)?;
-        let table = DeTable::parse(text).ok()?.into_inner();
-        let rows = table.get("clock").and_then(|rows| rows.get_ref().as_array().cloned()).unwrap_or_default();
-        let clocks = rows.iter().filter_map(|row| Range::read(row.get_ref())).collect();
-        Some(Self { clocks })
+    /// The clocks of a family.
+    pub fn of(family: &Family) -> Self {
+        Self { clocks: rows(family, "clock").iter().map(Range::read).collect() }
     }
 
     /// What is said of a clock.
@@ -47,16 +37,13 @@ impl Rated {
 }
 
 impl Range {
-    fn read(row: &DeValue<'_>) -> Option<Self> {
-        let text = |key: &str| row.get(key)?.get_ref().as_str().map(str::to_owned);
-        let number = |at: usize| -> Option<f64> {
-            let value = row.get("mhz")?.get_ref().as_array()?.get(at)?;
-            value.get_ref().as_integer()?.as_str().parse().ok()
+    fn read(row: &KnownRow) -> Self {
+        let mhz = match row.numbers("mhz")[..] {
+            [least, most] => Some((least, most)),
+            _ => None,
         };
-        let is = |key: &str| row.get(key).is_some_and(|value| value.get_ref().as_bool() == Some(true));
-        let (is_constant, is_of_links) = (is("constant"), is("links"));
-        let mhz = number(0).zip(number(1));
-        Some(Self { name: text("name")?, mhz, is_constant, is_of_links, source: text("source")? })
+        let (is_constant, is_of_links) = (row.is("constant"), row.is("links"));
+        Self { name: row.text("name"), mhz, is_constant, is_of_links, source: row.text("source") }
     }
 
     /// True if a document has its frequencies.

@@ -20,6 +20,7 @@ use pericore_recordings::RecordFile;
 use pericore_registers::RegisterSpace;
 
 use crate::confined::{ThreadPart, confine};
+use crate::event_files::EventFilesArg;
 use crate::failure::{Failure, NOTHING};
 use crate::machine::opened;
 use crate::measure::{VIRTUAL, register_process, stand_in};
@@ -49,6 +50,10 @@ pub struct DoctorArgs {
     /// and is put back. With --bundle, what that comes to is in FILE, too
     #[arg(long)]
     selfcheck: bool,
+    /// Also hold the codes of an Intel event file (JSON, github.com/intel/perfmon) against the documents, and count
+    /// those that differ
+    #[arg(long = "events", value_name = "FILE", requires = "selfcheck")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     color: ColorArg,
 }
@@ -63,7 +68,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         Some(machine) => {
             let mut findings = software(machine)?;
             if args.selfcheck {
-                findings.extend(selfcheck::software(machine)?);
+                findings.extend(selfcheck::software(machine, &EventFilesArg::of(&args.files))?);
             }
             let bundle = args.bundle.as_ref().map(|_| software_bundle(machine, &checked(args, &findings)));
             let bundle = bundle.transpose()?;
@@ -78,11 +83,17 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             let aftermath = if args.selfcheck { restore::aftermath(None) } else { Aftermath::none() };
             let process = register_process(&host, aftermath)?;
             let mut findings = this_machine(&host, &process);
+            let files = EventFilesArg::of(&args.files);
+            // Files are read as long as this process may.
+            let codes = match host.family() {
+                Ok(family) if !files.is_empty() => selfcheck::codes(&files, family)?,
+                _ => Vec::new(),
+            };
             let mut about = pericore_doctor::about(&host, &findings);
             let folders = file.iter().filter_map(BundleFile::folder).chain(restore::folders_of_journals(None));
             confine(ThreadPart::Measuring, &folders.collect::<Vec<_>>());
             if args.selfcheck {
-                let of_check = selfcheck::this_machine(&host, &process)?;
+                let of_check = selfcheck::this_machine(&host, &process, &codes)?;
                 about.extend(of_check.iter().map(line));
                 findings.extend(of_check);
             }

@@ -1,95 +1,105 @@
 //! `doctor --selfcheck`: whether this machine's counters do what the documents say, or a software machine's.
 
-use std::time::Duration;
+mod own;
+mod software;
 
+use pericore_catalog::Family;
+use pericore_catalog::event_file::{Replaced, RowProblem};
 use pericore_doctor::Finding;
-use pericore_doctor::selfcheck::{self, CheckError, TestTime};
-use pericore_machine::workload::Scenario;
-use pericore_machine::{Machine, SharedMachine};
+use pericore_doctor::selfcheck::{self, CheckError, FileCode, UNKNOWN};
+use pericore_machine::{MachineSpec, SharedMachine};
 use pericore_observe::discover::discover;
-use pericore_observe::linux::{Host, Stopwatch};
+use pericore_observe::linux::Host;
 use pericore_observe::register_process::RegisterProcess;
-use pericore_observe::session::{Guard, JournalFile, Moment, Options};
+use pericore_observe::session::{Entrance, Guard, JournalFile, Options};
 
+use self::own::{OwnTraffic, RealTraffic, WallTime};
+use self::software::{VirtualTime, idle, with_traffic};
+use crate::event_files::{EventFilesArg, Extended};
 use crate::failure::Failure;
 use crate::machine::opened;
 use crate::measure::emulated::cpus;
+use crate::measure::stand_in;
 use crate::restore;
+
+/// Of a software machine's traffic.
+const SEED: u64 = 1;
 
 /// What a finding is about if no check could begin.
 const CHECK: &str = "selfcheck";
 
-/// Nothing but clocks ticks in it.
-const IDLE: &str = "idle";
-
-/// Virtual seconds in which the slowest clock of a software machine ticks some thousand times.
-const VIRTUAL_WINDOW: f64 = 5e-6;
-
-/// Seconds in which the time that a start or stop takes does not matter.
-const WINDOW: f64 = 10e-3;
-
-/// The wall's time.
-#[derive(Debug, Default)]
-struct WallTime(Stopwatch);
-
-impl<S> TestTime<S> for WallTime {
-    fn now(&mut self, _: &mut S) -> Moment {
-        self.0.moment()
-    }
-
-    fn pass(&mut self, _: &mut S, seconds: f64) {
-        std::thread::sleep(Duration::from_secs_f64(seconds));
-    }
-
-    fn window(&self) -> f64 {
-        WINDOW
-    }
-}
-
-/// A software machine's own time.
-#[derive(Debug)]
-pub struct VirtualTime;
-
-impl TestTime<SharedMachine> for VirtualTime {
-    fn now(&mut self, space: &mut SharedMachine) -> Moment {
-        let machine = space.borrow();
-        let (clocks, now) = (machine.clocks(), machine.now());
-        Moment { seconds: clocks.seconds(0, now), tsc: clocks.timestamp(now) }
-    }
-
-    fn pass(&mut self, space: &mut SharedMachine, seconds: f64) {
-        let ticks = seconds * space.borrow().clocks().ticks_per_second() as f64;
-        space.borrow_mut().run_for(ticks as u64);
-    }
-
-    fn window(&self) -> f64 {
-        VIRTUAL_WINDOW
-    }
-}
-
-/// Checks a software machine.
+/// Checks a software machine: its clocks with nothing on it, its counts with traffic.
 ///
 /// # Errors
-/// There is no such machine.
-pub fn software(machine: &str) -> Result<Vec<Finding>, Failure> {
+/// There is no such machine, or an event file that cannot be used.
+pub fn software(machine: &str, files: &EventFilesArg) -> Result<Vec<Finding>, Failure> {
     let spec = opened::spec(machine)?;
-    let idle = Scenario::of(IDLE, &spec.limits().map_err(Failure::usage)?).map_err(Failure::usage)?;
-    let machine = Machine::for_scenario(&spec, &idle).map_err(Failure::usage)?.without_truth();
-    let cpus = cpus(machine.chassis().shape());
-    let mut machine = SharedMachine::new(machine);
+    let codes = codes(files, spec.family())?;
+    software_beside(&spec, &codes, SEED, |_| {})
+}
+
+/// The same with traffic of a seed, and of machines that others have already made use of.
+fn software_beside(
+    spec: &MachineSpec,
+    codes: &[FileCode],
+    seed: u64,
+    mut used: impl FnMut(&mut SharedMachine),
+) -> Result<Vec<Finding>, Failure> {
+    let (mut machine, time) = (idle(spec)?, &mut VirtualTime);
+    let cpus = cpus(machine.borrow().chassis().shape());
     let topology = match discover(&mut machine, spec.family(), &cpus, |_| true) {
         Ok(topology) => topology,
         Err(error) => return Ok(vec![Finding::refused(CHECK, &error)]),
     };
+    used(&mut machine);
     let mut findings = selfcheck::absent(&topology);
-    findings.extend(reported(selfcheck::check_counters(
-        machine,
-        &topology,
-        Options::default(),
-        None,
-        &mut VirtualTime,
-    )));
+    findings.extend(reported(selfcheck::check_counters(machine, &topology, Options::default(), None, time)));
+    let (mut machine, mut traffic) = with_traffic(spec, seed)?;
+    used(&mut machine);
+    let checked = selfcheck::check_traffic(machine, &topology, Options::default(), None, time, &mut traffic);
+    findings.extend(reported(checked));
+    if !codes.is_empty() {
+        let (machine, mut traffic) = with_traffic(spec, seed)?;
+        let options = Options::default();
+        findings.extend(reported(selfcheck::check_codes(machine, &topology, options, None, time, &mut traffic, codes)));
+    }
     Ok(findings)
+}
+
+/// The codes of event files that differ from the documents, and those that no control can hold.
+pub fn codes(files: &EventFilesArg, family: &'static Family) -> Result<Vec<FileCode>, Failure> {
+    let Extended { replaced, problems, .. } = files.extend(family)?;
+    let code = |(file, row): (String, Replaced)| {
+        let Replaced { line, name, built_in: (documented, _), file: (of_file, _) } = row;
+        (documented != of_file).then(|| FileCode {
+            place: format!("{file}:{line}"),
+            name,
+            documented,
+            of_file: Ok(of_file),
+        })
+    };
+    let unusable = |(file, row): (String, RowProblem)| {
+        let (name, documented) = documented(family, &row.name)?;
+        let why = row.problem.to_string();
+        Some(FileCode { place: format!("{file}:{}", row.line), name, documented, of_file: Err(why) })
+    };
+    let mut codes: Vec<FileCode> = replaced.into_iter().filter_map(code).collect();
+    codes.extend(problems.into_iter().filter_map(unusable));
+    Ok(codes)
+}
+
+/// Our name of an event and its control value, where the family has one of that name of Intel's.
+fn documented(family: &'static Family, name: &str) -> Option<(String, u64)> {
+    family.units.iter().find_map(|unit| {
+        let name = name.strip_prefix(unit.intel_prefix?)?;
+        let (event, subevent) = name.split_once('.').map_or((name, None), |(event, subevent)| (event, Some(subevent)));
+        let event = unit.events.iter().find(|row| row.name.eq_ignore_ascii_case(event))?;
+        let config = match subevent {
+            None => event.config,
+            Some(name) => event.subevents.iter().find(|row| row.name.eq_ignore_ascii_case(name))?.config,
+        };
+        Some((format!("{}/{name}", unit.name), config))
+    })
 }
 
 /// Makes the folders of journals, as long as this process may. What is wrong with them is said when a session begins.
@@ -101,7 +111,7 @@ pub fn make_folders() {
 ///
 /// # Errors
 /// No folder for journals, or a system that does not tell its boot.
-pub fn this_machine(host: &Host, process: &RegisterProcess) -> Result<Vec<Finding>, Failure> {
+pub fn this_machine(host: &Host, process: &RegisterProcess, codes: &[FileCode]) -> Result<Vec<Finding>, Failure> {
     let family = host.family().map_err(Failure::failed)?;
     let mut space = process.connect(None);
     let topology = match discover(&mut space, family, &host.cpus, |_| true) {
@@ -109,6 +119,36 @@ pub fn this_machine(host: &Host, process: &RegisterProcess) -> Result<Vec<Findin
         Err(error) => return Ok(vec![Finding::refused(CHECK, &error)]),
     };
     let mut findings = selfcheck::absent(&topology);
+    let time = &mut WallTime::default();
+    let (options, entrance) = entered(process)?;
+    findings.extend(reported(selfcheck::check_counters(space, &topology, options, Some(entrance), time)));
+    let (options, entrance) = entered(process)?;
+    let (space, entrance) = (process.connect(None), Some(entrance));
+    let own = OwnTraffic::new(&host.root().join(""), topology.sockets.len());
+    let mut traffic = match own.filter(|_| stand_in().is_none()) {
+        Some(own) => RealTraffic::Own(own),
+        None => {
+            let text = format!(
+                "{UNKNOWN}counts of memory against traffic of our own: on a live software machine it is not seen, and \
+                 else it takes more memory than is free; what runs here is held against laws alone"
+            );
+            findings.push(Finding::note("traffic", text));
+            RealTraffic::Others
+        }
+    };
+    let checked = selfcheck::check_traffic(space, &topology, options, entrance, time, &mut traffic);
+    findings.extend(reported(checked));
+    if !codes.is_empty() {
+        let (options, entrance) = entered(process)?;
+        let (space, entrance) = (process.connect(None), Some(entrance));
+        let checked = selfcheck::check_codes(space, &topology, options, entrance, time, &mut traffic, codes);
+        findings.extend(reported(checked));
+    }
+    Ok(findings)
+}
+
+/// The options of a session, and the right to set it up: nobody else may until it has started.
+fn entered(process: &RegisterProcess) -> Result<(Options, Entrance), Failure> {
     let other_sessions = restore::other_sessions()?;
     let path = restore::journal_of_this_process()?;
     let journal = Some(JournalFile { path, boot: restore::boot()?, machine: restore::this_machine() });
@@ -118,9 +158,7 @@ pub fn this_machine(host: &Host, process: &RegisterProcess) -> Result<Vec<Findin
     for journal in options.journals() {
         process.note_journal(&journal.path).map_err(Failure::failed)?;
     }
-    let pace = &mut WallTime::default();
-    findings.extend(reported(selfcheck::check_counters(space, &topology, options, Some(entrance), pace)));
-    Ok(findings)
+    Ok((options, entrance))
 }
 
 /// What came of it, or what kept it from beginning.

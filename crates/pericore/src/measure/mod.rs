@@ -13,7 +13,7 @@ pub mod preparation;
 mod progress;
 mod silent;
 mod through;
-mod truth;
+pub mod truth;
 mod wakeup;
 mod wanted;
 

@@ -12,7 +12,8 @@ pub fn sample(selection: &Selection, sample: &Sample, window: &Window<'_>) -> Sa
     sample.with_truth(sample.counts.iter().map(truth))
 }
 
-fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window<'_>) -> Option<u64> {
+/// The truth of an event in an instance of a socket; `None` where the ledger has none.
+pub fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window<'_>) -> Option<u64> {
     match &event.source {
         EventSource::Fixed(register) => window.count(socket, instance, Question::new(event.unit.name, register.event?)),
         EventSource::FreeRunning { .. } => None,

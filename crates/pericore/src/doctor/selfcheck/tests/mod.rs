@@ -1,11 +1,20 @@
 //! Software machines that are sound, and such with a fault of each kind.
 
+mod campaign;
+mod faults;
+
 use pericore_doctor::Finding;
 
 use super::software;
+use crate::event_files::EventFilesArg;
 
 fn problems(machine: &str) -> Vec<String> {
-    software(machine).unwrap().iter().filter(|finding| finding.is_problem()).map(Finding::words).collect()
+    software(machine, &EventFilesArg::default())
+        .unwrap()
+        .iter()
+        .filter(|finding| finding.is_problem())
+        .map(Finding::words)
+        .collect()
 }
 
 #[test]
@@ -35,6 +44,11 @@ fn each_fault_is_named_at_its_place() {
         ("emerald-rapids:stuck=ubox/ctr1", "ctr1 of ubox in socket 0 never moves"),
         ("emerald-rapids:halved=cha33", "the uclk of cha33 in socket 0 runs at 1250.0 MHz"),
         ("emerald-rapids:sockets=2,halved=1/pcu", "the pclk of socket 1 runs at 500.0 MHz, that of socket 0 at 1000.0"),
+        ("e5-2600:swapped=imc0:imc3", "which is what went through imc3 in socket 0: one has the other's address"),
+        ("e5-2600:hidden=imc2", "imc2 in socket 0 does not answer, and "),
+        ("e5-2600:hidden=imc2", "through a read queue of a channel (guide, 2.4 and 2.5): "),
+        ("emerald-rapids:swapped=imc5:imc6", "which is what went through imc6 in socket 0: one has"),
+        ("emerald-rapids:hidden=cha5", "has 64 LLC slices, and 63 of them answer: cha5 in socket 0"),
         ("emerald-rapids:frozen=iio2", "none of the 4 counters of iio2 in socket 0 moves"),
     ] {
         let problems = problems(machine);

@@ -1,0 +1,194 @@
+//! The wall's time, and traffic of our own threads on a real machine: a stream and a chase of known size.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+use pericore_doctor::selfcheck::{KnownTraffic, TestTime};
+use pericore_observe::linux::Stopwatch;
+use pericore_observe::selection::SelectedEvent;
+use pericore_observe::session::Moment;
+
+/// Seconds in which the time that a start or stop takes does not matter.
+const WINDOW: f64 = 10e-3;
+
+/// Seconds for which traffic is counted that is not ours.
+const WATCHED: f64 = 0.2;
+
+/// Bytes of a line, and of what is read at least: some caches.
+const LINE: usize = 64;
+const LEAST: usize = 256 << 20;
+/// A stream over so many times the caches finds little in them.
+const CACHES: usize = 4;
+/// Times that the stream reads all.
+const PASSES: usize = 2;
+/// One line in so many is in the chase.
+const CHASED: usize = 8;
+
+/// The wall's time.
+#[derive(Debug, Default)]
+pub struct WallTime(Stopwatch);
+
+impl<S> TestTime<S> for WallTime {
+    fn now(&mut self, _: &mut S) -> Moment {
+        self.0.moment()
+    }
+
+    fn pass(&mut self, _: &mut S, seconds: f64) {
+        std::thread::sleep(Duration::from_secs_f64(seconds));
+    }
+
+    fn window(&self) -> f64 {
+        WINDOW
+    }
+}
+
+/// What runs while counts are held against each other.
+#[derive(Debug)]
+pub enum RealTraffic {
+    /// Reads of our own.
+    Own(OwnTraffic),
+    /// Whatever runs on a live software machine, whose memory our threads do not reach.
+    Others,
+}
+
+impl<S> KnownTraffic<S> for RealTraffic {
+    fn name(&self) -> String {
+        match self {
+            Self::Own(own) => own.name(),
+            Self::Others => "what runs on this machine".to_owned(),
+        }
+    }
+
+    fn make(&mut self, _: &mut S) {
+        match self {
+            Self::Own(own) => own.read(),
+            Self::Others => std::thread::sleep(Duration::from_secs_f64(WATCHED)),
+        }
+    }
+
+    fn count(&self, _: &SelectedEvent, _: u16, _: u16) -> Option<u64> {
+        None
+    }
+
+    fn lines(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Own(own) => Some(own.lines()),
+            Self::Others => None,
+        }
+    }
+
+    fn is_among_others(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+}
+
+/// A line of memory: where the chase goes next, and what the stream adds up.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u64; LINE / 8]);
+
+/// Reads of our own.
+#[derive(Debug)]
+pub struct OwnTraffic {
+    caches: usize,
+    lines: Vec<Line>,
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0[0].fmt(f)
+    }
+}
+
+impl OwnTraffic {
+    /// Memory of some times the size of the caches that CPUs share; nothing if the system has not so much to spare.
+    pub fn new(root: &Path, sockets: usize) -> Option<Self> {
+        let caches = sockets.max(1) * cache_bytes(root).unwrap_or(LEAST / CACHES);
+        let bytes = LEAST.max(CACHES * caches);
+        let available = available_bytes(root)?;
+        if available / 2 < bytes {
+            return None;
+        }
+        Some(Self::of_lines(bytes / LINE, caches))
+    }
+
+    fn of_lines(count: usize, caches: usize) -> Self {
+        let mut own = Self { caches, lines: vec![Line([1; LINE / 8]); count] };
+        // One round through all: the step is odd, and the factor leaves 1 when it is divided by 4.
+        let chased = own.chased();
+        for at in 0..chased {
+            let next = (at.wrapping_mul(0x9e37_79b1).wrapping_add(0x3c6e_f35f)) % chased;
+            own.lines[at * CHASED].0[0] = (next * CHASED) as u64;
+        }
+        own
+    }
+
+    fn chased(&self) -> usize {
+        (self.lines.len() / CHASED).next_power_of_two() / 2
+    }
+}
+
+impl OwnTraffic {
+    fn name(&self) -> String {
+        let megabytes = (self.lines.len() * LINE) >> 20;
+        format!("a stream over {megabytes} MiB and a chase through {} lines of it", self.chased())
+    }
+
+    fn read(&self) {
+        for _ in 0..PASSES {
+            let sum: u64 = self.lines.iter().fold(0, |sum: u64, line| sum.wrapping_add(line.0[1]));
+            black_box(sum);
+        }
+        let mut at = 0;
+        for _ in 0..self.chased() {
+            at = self.lines[at].0[0] as usize;
+        }
+        black_box(at);
+    }
+
+    /// What the caches may hold of it is not read; a chase may bring the line beside each.
+    fn lines(&self) -> (f64, f64) {
+        let (stream, chase) = ((PASSES * self.lines.len()) as f64, self.chased() as f64);
+        let share = self.caches as f64 / (self.lines.len() * LINE) as f64;
+        ((stream + chase) * (1.0 - share) * 0.9, (stream + 2.0 * chase) * 1.1)
+    }
+}
+
+/// Bytes of the last cache of the first CPU.
+fn cache_bytes(root: &Path) -> Option<usize> {
+    let size = |index: usize| {
+        let path = format!("sys/devices/system/cpu/cpu0/cache/index{index}/size");
+        let text = std::fs::read_to_string(root.join(path)).ok()?;
+        text.trim().strip_suffix('K')?.parse::<usize>().ok().map(|kib| kib << 10)
+    };
+    (0..8).filter_map(size).max()
+}
+
+fn available_bytes(root: &Path) -> Option<usize> {
+    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<usize>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8,192 lines: 1,024 in eighths are two powers down 512. A round that left one out would come back early.
+    #[test]
+    fn a_chase_comes_by_each_of_its_lines_once() {
+        let own = OwnTraffic::of_lines(8192, 64 << 10);
+        assert_eq!(own.chased(), 512);
+        let mut seen = std::collections::BTreeSet::new();
+        let mut at = 0;
+        for _ in 0..512 {
+            assert!(seen.insert(at) && at % CHASED == 0, "{at}");
+            at = own.lines[at].0[0] as usize;
+        }
+        assert_eq!(at, 0);
+        // Two passes over 8,192 lines and 512: an eighth of it may be in caches of 64 KiB, and a tenth is room.
+        let (least, most) = own.lines();
+        assert!((least - 16_896.0 * 0.875 * 0.9).abs() < 1.0 && (most - 17_408.0 * 1.1).abs() < 1.0, "{least} {most}");
+    }
+}
