@@ -15,6 +15,7 @@ need pcm-memory pcm
 need curl curl
 need perf linux-perf
 need strace strace
+need tmux tmux
 need zsh zsh
 need fish fish
 need chromium chromium

@@ -119,7 +119,7 @@ fn sign(grade: Grade) -> String {
 }
 
 /// As many digits as people compare.
-fn digits(number: f64) -> String {
+pub fn digits(number: f64) -> String {
     match number.abs() {
         0.0 => "0".to_owned(),
         size if size >= 99.95 => format!("{number:.0}"),
@@ -129,7 +129,7 @@ fn digits(number: f64) -> String {
 }
 
 /// A bar of so many columns, full at 1.
-fn drawn(share: f64, width: usize, unicode: bool) -> String {
+pub fn drawn(share: f64, width: usize, unicode: bool) -> String {
     const EIGHTHS: [&str; 8] = ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
     let share = share.clamp(0.0, 1.0);
     if !unicode {

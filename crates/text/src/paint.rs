@@ -13,6 +13,11 @@ impl Paint {
         Self { on }
     }
 
+    /// True if it paints.
+    pub const fn is_on(self) -> bool {
+        self.on
+    }
+
     /// A heading or a name.
     pub fn strong(self, text: &str) -> String {
         self.with("1", text)

@@ -49,6 +49,11 @@ const TURN: f64 = 2e-6;
 /// What names of scenario files end with: so they are told from workloads.
 const SCENARIO: &str = ".scenario";
 
+/// True if a workload is a scenario in a file, by its name.
+pub fn is_scenario(workload: &str) -> bool {
+    workload.ends_with(SCENARIO)
+}
+
 /// Virtual seconds of a round.
 fn turn(args: &MeasureArgs) -> f64 {
     args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
@@ -56,7 +61,7 @@ fn turn(args: &MeasureArgs) -> f64 {
 
 /// A named workload, warm unless it is to begin cold, or the scenario in a file.
 fn load(text: &str, is_cold: bool, limits: &Limits) -> Result<Scenario, Failure> {
-    if !text.ends_with(SCENARIO) {
+    if !is_scenario(text) {
         let scenario = Scenario::of(text, limits);
         return scenario.map(|scenario| if is_cold { scenario } else { scenario.warmed() }).map_err(|error| {
             let failure = Failure::usage(error);

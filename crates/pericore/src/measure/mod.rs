@@ -307,6 +307,12 @@ fn say_nothing_was_measured(delay: f64) {
 }
 
 impl MeasureArgs {
+    /// True if a software machine is to do what is no steady workload: it has phases, or begins cold.
+    pub fn is_course(&self) -> bool {
+        let workload = self.workload.as_deref().unwrap_or_default();
+        self.machine.is_some() && (self.cold || emulated::is_scenario(workload))
+    }
+
     /// True if a program is to run while counting goes on.
     pub fn has_program(&self) -> bool {
         !self.program.words().is_empty()

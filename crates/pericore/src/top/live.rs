@@ -9,14 +9,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use pericore_dashboard::frame::{picture, room};
+use pericore_dashboard::{Key, KeyCommand, State, keys};
 use pericore_observe::linux::privileges::{self, Needs};
 use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::pipe;
 
-use super::frame::{frame, room};
-use super::keys::{Key, keys};
 use super::screen::{Screen, Waited};
-use super::state::{State, Wish};
 use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::job;
@@ -195,10 +194,10 @@ impl Shared {
             }
             board.is_stale = false;
             let (width, height) = screen.size();
-            board.state.page = room(&board.state, width, height);
-            let lines = frame(&board.state, width, height);
+            board.state.room = room(&board.state, width, height);
+            let picture = picture(&board.state, width, height);
             drop(board);
-            if screen.draw(lines, (width, height)).is_err() {
+            if screen.draw(&picture).is_err() {
                 return;
             }
             thread::sleep(LEAST_GAP);
@@ -247,9 +246,9 @@ impl Ears {
             pressed.extend(more);
             for key in pressed {
                 match self.shared.change(|state| state.press(key)) {
-                    Wish::Nothing => {}
-                    Wish::End => self.ender.end(),
-                    Wish::Suspend => self.stop(),
+                    KeyCommand::Nothing => {}
+                    KeyCommand::End => self.ender.end(),
+                    KeyCommand::Suspend => self.stop(),
                 }
             }
         }
@@ -316,8 +315,9 @@ mod tests {
     use std::fs::File;
     use std::os::fd::{AsRawFd, FromRawFd};
 
+    use pericore_dashboard::Look;
+
     use super::*;
-    use crate::top::state::Look;
 
     /// Both ends of a pseudo-terminal.
     fn terminal() -> (File, File) {

@@ -1,44 +1,37 @@
 //! `pericore top`: the uncore live, on a terminal.
 
 mod clock;
-mod columns;
-mod figures;
-mod frame;
-mod keys;
-mod line;
 mod live;
+mod pen;
 mod play;
 mod screen;
-mod spark;
-mod state;
-#[cfg(test)]
-mod tests;
-mod track;
 mod watch;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use pericore_dashboard::{Look, State};
 use pericore_observe::results::Scope;
 
 use crate::failure::Failure;
+use crate::machine::run::is_within;
 use crate::measure::{Course, MeasureArgs, Task};
 use crate::terminal::{self, ColorArg};
 use screen::Screen;
-use state::{Look, State};
 use watch::Watch;
 
-/// Milliseconds between two samples, unless the user says.
-const INTERVAL: f64 = 1000.0;
+/// Milliseconds between two samples, unless the user says; in virtual time, in which workloads are over within a
+/// millisecond.
+const INTERVALS: (f64, f64) = (1000.0, 0.01);
 
 /// Arguments of `pericore top`.
 #[derive(Debug, Args)]
 pub struct TopArgs {
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Milliseconds between two samples: 1000 unless given. Of a recording (`top FILE`), for how long each sample is
-    /// shown: as long as it took unless given
+    /// Milliseconds between two samples: 1000 unless given (of a scenario and with --cold virtual ones, 0.01 unless
+    /// given). Of a recording (`top FILE`), for how long each sample is shown: as long as it took unless given
     #[arg(short = 'I', long = "interval", value_name = "MS", allow_negative_numbers = true)]
     interval: Option<f64>,
     /// End after so many samples
@@ -64,8 +57,9 @@ pub struct TopArgs {
 pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     let fail = |error| Failure::failed(format!("cannot use the terminal: {error}"));
     let screen = if args.batch { None } else { Screen::of_this_process().map_err(fail)? };
-    let look = Look { unicode: terminal::is_unicode(), paint: args.color.paint() };
-    let interval = args.interval.unwrap_or(INTERVAL);
+    let look = Look { unicode: terminal::is_unicode(), colors: args.color.paint().is_on() };
+    let is_virtual = args.measure.is_course() && !is_within();
+    let interval = args.interval.unwrap_or(if is_virtual { INTERVALS.1 } else { INTERVALS.0 });
     let state = State::new(interval / 1e3, look, args.scope());
     if let Some(file) = args.recording() {
         return play::run(&args.measure, file, args.interval, Watch::new(state, screen, args.samples));
@@ -77,6 +71,9 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     }
     let course = Course { interval: Some(interval), intervals: None, period: None, repeat: 1, truth: false };
     let task = Task { args: &args.measure, course: &course };
+    if is_virtual {
+        return task.run(&mut Watch::new(state, screen, args.samples).staying());
+    }
     task.run_live(&mut Watch::new(state, screen, args.samples))
 }
 

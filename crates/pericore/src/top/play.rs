@@ -5,12 +5,10 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use pericore_dashboard::TimeOfDay;
 use pericore_recordings::TimeSpan;
 use pericore_report::fewer::Fewer;
-use pericore_report::rows;
 
-use super::clock::TimeOfDay;
-use super::state::SCOPES;
 use super::watch::Watch;
 use crate::failure::Failure;
 use crate::measure::{Ender, Interrupt, MeasureArgs, Wakeup};
@@ -58,10 +56,8 @@ pub fn run(args: &MeasureArgs, path: &Path, shown_for: Option<f64>, mut watch: W
     let is_on_screen = watch.is_on_screen();
     let mut next = first;
     while let Some(interval) = next.take().filter(|_| !is_over(&ender)) {
-        let reports =
-            SCOPES.map(|scope| rows::report(&recording.layout(), &interval.sample, None, scope, interval.end));
         let at = TimeOfDay::after(started.as_deref(), interval.end.unwrap_or_default());
-        watch.show(&reports, at)?;
+        watch.show(&recording.layout(), &interval.sample, interval.end, at)?;
         next = recording.next()?;
         if is_on_screen && next.is_some() {
             let time = shown_for.map_or_else(|| interval.sample.seconds.max(LEAST_TIME), |time| time / 1e3);

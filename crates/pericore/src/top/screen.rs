@@ -1,13 +1,18 @@
-//! The terminal: taken over, drawn on, and always given back as it was. A few calls and escape sequences that every terminal of the last
-//! decades knows; a library for them would bring threads and signal handlers of its own, and we have ours.
+//! The terminal: taken over, drawn on, and always given back as it was. ratatui finds out what has changed; the calls
+//! and the few escape sequences are ours, since its backends bring threads and signal handlers of their own
+//! (`docs/decisions/display/0027-dashboard.md`).
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::terminal::{Terminal, TerminalOptions, Viewport};
+
+use super::pen::Pen;
 
 /// The other screen, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
@@ -31,14 +36,8 @@ pub struct Screen {
     /// As it was when we came.
     before: Settings,
     is_ours: AtomicBool,
-    shown: Mutex<Shown>,
-}
-
-/// What stands on the screen.
-#[derive(Debug, Default)]
-struct Shown {
-    size: (usize, usize),
-    lines: Vec<String>,
+    /// What stands on it; nothing that is known, at first.
+    shown: Mutex<Option<Terminal<Pen>>>,
 }
 
 /// The settings of a terminal's line.
@@ -104,7 +103,7 @@ impl Screen {
         let mut shown = self.lock();
         self.is_ours.store(true, Ordering::SeqCst);
         self.before.by_key().apply(&self.keys)?;
-        *shown = Shown::default();
+        *shown = None;
         (&self.output).write_all(ENTER.as_bytes())
     }
 
@@ -140,15 +139,23 @@ impl Screen {
         }
     }
 
-    /// Draws a frame: lines that stand there already are not sent again.
-    pub fn draw(&self, lines: Vec<String>, size: (usize, usize)) -> io::Result<()> {
+    /// Draws a picture: what stands there already is not sent again.
+    pub fn draw(&self, picture: &Buffer) -> io::Result<()> {
         let mut shown = self.lock();
         if !self.is_ours.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let changes = changes(&shown, &lines, size);
-        *shown = Shown { size, lines };
-        (&self.output).write_all(changes.as_bytes())
+        let mut terminal = match shown.take().filter(|known| known.backend().size() == picture.area.as_size()) {
+            Some(known) => known,
+            None => {
+                let pen = Pen::new((picture.area.width, picture.area.height));
+                Terminal::with_options(pen, TerminalOptions { viewport: Viewport::Fixed(picture.area) })?
+            }
+        };
+        terminal.draw(|frame| frame.buffer_mut().clone_from(picture))?;
+        let text = format!("{}{}{}", TOGETHER[0], terminal.backend_mut().take(), TOGETHER[1]);
+        *shown = Some(terminal);
+        (&self.output).write_all(text.as_bytes())
     }
 
     /// Waits for keys, at most so long, or for something to read from `other`. What is there is put into `bytes`.
@@ -180,7 +187,7 @@ impl Screen {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shown> {
+    fn lock(&self) -> MutexGuard<'_, Option<Terminal<Pen>>> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,23 +201,4 @@ pub enum Waited {
     Called,
     /// The time is over.
     InVain,
-}
-
-/// What is to be written so that `lines` stand there.
-fn changes(shown: &Shown, lines: &[String], size: (usize, usize)) -> String {
-    let mut text = TOGETHER[0].to_owned();
-    let is_new = shown.size != size;
-    if is_new {
-        text.push_str("\x1b[2J");
-    }
-    for row in 0..lines.len().max(shown.lines.len()) {
-        let line = lines.get(row).map_or("", String::as_str);
-        let before = if is_new { "" } else { shown.lines.get(row).map_or("", String::as_str) };
-        if line != before {
-            // Wiped first: behind a line as wide as the terminal there would be nothing to wipe but its last character.
-            let _ = write!(text, "\x1b[{};1H\x1b[2K{line}", row + 1);
-        }
-    }
-    text.push_str(TOGETHER[1]);
-    text
 }

@@ -2,18 +2,24 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
+use pericore_dashboard::{SCOPES, State, TimeOfDay, counters, frame};
+use pericore_observe::results::Layout;
+use pericore_observe::session::Sample;
 use pericore_report::fewer::Fewer;
+use pericore_report::stacks::UnitStacks;
 use pericore_report::{Report, rows};
 use pericore_text::WIDTH;
 
-use super::clock::TimeOfDay;
-use super::frame::frame;
+use super::clock;
 use super::live::Live;
 use super::screen::Screen;
-use super::state::{SCOPES, State};
 use crate::failure::Failure;
-use crate::measure::{Ender, Receiver, Subject, Taken};
+use crate::measure::{Ender, Interrupt, Receiver, Subject, Taken};
+
+/// Between two looks at whether the user has ended it.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Shows each sample.
 #[derive(Debug)]
@@ -22,6 +28,10 @@ pub struct Watch {
     /// Samples that are still wanted; none if there is no end.
     wanted: Option<u64>,
     ender: Option<Ender>,
+    /// What is behind the I/O stacks, if they are counted.
+    stacks: Option<UnitStacks>,
+    /// The last picture stays until the user ends it.
+    stays: bool,
 }
 
 /// Where frames go.
@@ -44,7 +54,13 @@ impl Watch {
             Some(screen) => Place::Screen(screen, state),
             None => Place::Text(state),
         };
-        Self { place, wanted, ender: None }
+        Self { place, wanted, ender: None, stacks: None, stays: false }
+    }
+
+    /// The same, but the last picture stays on the terminal until the user ends it.
+    pub fn staying(mut self) -> Self {
+        self.stays = true;
+        self
     }
 
     /// Takes the terminal over, if there is one; `ender` ends what is shown.
@@ -75,21 +91,34 @@ impl Watch {
         }
     }
 
-    /// Shows a sample: a report for each of [`SCOPES`].
+    /// Shows a sample.
     ///
     /// # Errors
     /// Standard output takes no more.
-    pub fn show(&mut self, reports: &[Report; 3], at: TimeOfDay) -> Result<(), Failure> {
+    pub fn show(
+        &mut self,
+        layout: &Layout<'_>,
+        sample: &Sample,
+        end: Option<f64>,
+        at: TimeOfDay,
+    ) -> Result<(), Failure> {
         let is_end_requested = self.ender.as_ref().is_some_and(Ender::is_requested);
         // The rest of an interval that was cut off says little, and nobody waits for it.
         if is_end_requested || self.wanted == Some(0) {
             return Ok(());
         }
+        let [system, sockets, instances] = SCOPES.map(|scope| rows::report(layout, sample, None, scope, end));
+        let each = counters(layout, sample);
+        let devices = self.stacks.as_ref().map(|stacks| devices(stacks, &instances)).transpose()?;
+        let change = |state: &mut State| {
+            state.take([&system, &sockets, &instances, &each], at);
+            state.devices = devices.unwrap_or_default();
+        };
         match &mut self.place {
-            Place::Live(live) => live.change(|state| state.take(reports, at)),
+            Place::Live(live) => live.change(change),
             Place::Text(state) => {
-                state.take(reports, at);
-                let mut text = frame(state, WIDTH, usize::MAX).join("\n");
+                change(state);
+                let mut text = frame::text(state, WIDTH).join("\n");
                 text.push_str("\n\n");
                 let mut out = io::stdout().lock();
                 out.write_all(text.as_bytes())?;
@@ -127,13 +156,13 @@ impl Receiver for Watch {
     }
 
     fn begin(&mut self, subject: &Subject<'_>) -> Result<(), Failure> {
+        self.stacks = subject.stacks.cloned();
         let fewer = Fewer::of(&subject.plan.layout());
         self.start(subject.title.clone(), subject.plan.sockets.len(), &fewer, &subject.ender)
     }
 
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
-        let reports = SCOPES.map(|scope| rows::report(&taken.plan.layout(), taken.sample, None, scope, taken.end));
-        self.show(&reports, TimeOfDay::now())
+        self.show(&taken.plan.layout(), taken.sample, taken.end, clock::now())
     }
 
     fn is_seen(&self) -> bool {
@@ -144,7 +173,25 @@ impl Receiver for Watch {
         Ok(())
     }
 
+    fn interrupted(&mut self, _: i32) {
+        self.stays = false;
+    }
+
     fn finish(&mut self) -> Result<(), Failure> {
+        if self.stays && self.is_on_screen() {
+            let interrupt = Interrupt::watch()?;
+            let is_over = || interrupt.signal().is_some() || self.ender.as_ref().is_none_or(Ender::is_requested);
+            while !is_over() {
+                std::thread::sleep(LOOK);
+            }
+        }
         self.end()
     }
+}
+
+/// The stacks with their devices, in lines.
+fn devices(stacks: &UnitStacks, instances: &Report) -> Result<Vec<String>, Failure> {
+    let mut text = Vec::new();
+    stacks.print(&mut text, instances)?;
+    Ok(String::from_utf8_lossy(&text).lines().map(|line| line.replace(char::is_control, "?")).collect())
 }

@@ -1,6 +1,7 @@
 //! `pericore top` on a terminal, on a live software machine behind the files of a Xeon. Needs /dev/fuse, root or user
 //! namespaces.
 
+mod multiplexer;
 mod terminal;
 
 use std::os::unix::process::ExitStatusExt;
@@ -91,13 +92,13 @@ fn it_shows_what_the_traffic_is_and_leaves_the_terminal_as_it_was() {
     let mut terminal = Terminal::start(scratch.shell(script), ORDINARY);
     let before = terminal.settings_before();
     terminal.until("rate of four channels", |screen| {
-        screen.is_other && screen.line("imc/CAS_COUNT.RD/").is_some_and(|line| agrees(line, 4.0 * RATE))
+        screen.is_other && screen.row("imc/CAS_COUNT.RD/").is_some_and(|line| agrees(line, 4.0 * RATE))
     });
     assert_ne!(terminal.settings(), before, "keys come one by one");
     assert!(terminal.screen.is_cursor_hidden);
     assert!(terminal.screen.lines[0].starts_with("EMULATED e5-2680"), "{}", terminal.screen.text());
     terminal.press("ss");
-    terminal.until("instances", |screen| screen.line("S0 imc3 imc/CAS").is_some_and(|line| agrees(line, RATE)));
+    terminal.until("instances", |screen| screen.row("S0 imc3 imc/CAS").is_some_and(|line| agrees(line, RATE)));
     assert!(terminal.screen.line("by instance").is_some(), "{}", terminal.screen.text());
     terminal.resize(40, 12);
     terminal.until("narrower frame", |screen| screen.lines[0].chars().count() == 40);
@@ -119,7 +120,7 @@ fn every_key_for_the_end_ends() {
     let mut terminal = Terminal::start(scratch.shell(script), ORDINARY);
     let before = terminal.settings_before();
     for (ends, key) in ["\x03", "\x1b", "Q"].into_iter().enumerate() {
-        terminal.until("rows", |screen| screen.is_other && screen.line("imc/CAS_COUNT.RD/").is_some());
+        terminal.until("rows", |screen| screen.is_other && screen.row("imc/CAS_COUNT.RD/").is_some());
         // An arrow begins like Escape, and does not end.
         terminal.press("\x1b[B");
         terminal.until("details", |screen| screen.line("imc/CAS_COUNT.RD/: least").is_some());
@@ -193,7 +194,7 @@ fn it_stops_and_goes_on_as_a_shell_wants_it() {
     terminal.until("prompt", |screen| screen.before.ends_with("$ "));
     terminal.press("\"$P\" top --machine e5-2600 --workload idle -I 100 -M MEM_BANDWIDTH\n");
     let shows = |terminal: &mut Terminal| {
-        terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
+        terminal.until("rows", |screen| screen.is_other && screen.row("imc/MEM_BANDWIDTH").is_some());
     };
     shows(&mut terminal);
     for round in 1..=2 {
@@ -224,7 +225,7 @@ fn a_signal_to_stop_gives_the_terminal_back() {
     let of_shell = terminal.settings();
     terminal.press("\"$P\" top -I 100 -M MEM_BANDWIDTH\n");
     for round in 1..=2 {
-        terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
+        terminal.until("rows", |screen| screen.is_other && screen.row("imc/MEM_BANDWIDTH").is_some());
         assert_ne!(terminal.settings(), of_shell);
         terminal.signal_job(libc::SIGTSTP);
         terminal.until("prompt", |screen| !screen.is_other && screen.before.matches("Stopped").count() == round);
@@ -232,7 +233,7 @@ fn a_signal_to_stop_gives_the_terminal_back() {
         assert_eq!(terminal.settings(), of_shell);
         terminal.press("fg\n");
     }
-    terminal.until("rows", |screen| screen.is_other && screen.line("imc/MEM_BANDWIDTH").is_some());
+    terminal.until("rows", |screen| screen.is_other && screen.row("imc/MEM_BANDWIDTH").is_some());
     terminal.press("q");
     terminal.until("end", |screen| !screen.is_other && screen.before.ends_with("$ "));
     terminal.press("exit\n");
@@ -266,7 +267,7 @@ fn a_terminal_that_goes_away_ends_it_in_order() {
     let mut command = command(PERICORE);
     command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
     let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
-    terminal.until("rows", |screen| screen.line("imc/MEM_BANDWIDTH").is_some());
+    terminal.until("rows", |screen| screen.row("imc/MEM_BANDWIDTH").is_some());
     assert_eq!(files(scratch.0.path()).len(), 1, "a journal");
     terminal.hang_up();
     assert_eq!(terminal.status().signal(), Some(libc::SIGHUP));
@@ -283,7 +284,7 @@ fn a_signal_to_the_keeper_ends_the_measurement_in_order() {
         command.args(["top", "--machine", "e5-2600", "--workload", "idle", "-I", "100", "-M", "MEM_BANDWIDTH"]);
         let mut terminal = Terminal::start(scratch.at_home(command), ORDINARY);
         let before = terminal.settings_before();
-        terminal.until("rows", |screen| screen.line("imc/MEM_BANDWIDTH").is_some());
+        terminal.until("rows", |screen| screen.row("imc/MEM_BANDWIDTH").is_some());
         terminal.signal(signal);
         assert_eq!(terminal.status().signal(), Some(signal), "{}", terminal.screen.text());
         assert!(!terminal.screen.is_other && !terminal.screen.is_cursor_hidden);
@@ -323,7 +324,7 @@ fn a_recording_is_played() {
     program.args(["top", "-I", "50", file]);
     let mut terminal = Terminal::start(program, ORDINARY);
     terminal.until("the last sample", |screen| {
-        let line = screen.line(read).map(|line| line.split_whitespace().take(5).collect::<Vec<_>>().join(" "));
+        let line = screen.row(read).map(|line| line.split_whitespace().take(5).collect::<Vec<_>>().join(" "));
         screen.line("4 samples").is_some() && line.as_deref() == Some(&last)
     });
     assert!(terminal.screen.lines[0].starts_with("EMULATED e5-2600"), "{}", terminal.screen.text());

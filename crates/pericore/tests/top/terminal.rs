@@ -170,6 +170,9 @@ impl Drop for Terminal {
     }
 }
 
+/// The second place of a wide character.
+const BEHIND: char = '\0';
+
 /// What a terminal shows, as far as this program asks for.
 #[derive(Default)]
 pub struct Screen {
@@ -179,7 +182,10 @@ pub struct Screen {
     pub before: String,
     pub is_other: bool,
     pub is_cursor_hidden: bool,
+    /// What stands in them: a wide character takes two places, the second is [`BEHIND`].
+    cells: Vec<Vec<char>>,
     row: usize,
+    column: usize,
     rest: Vec<u8>,
 }
 
@@ -194,6 +200,15 @@ impl Screen {
             self.rest = bytes[valid..].to_vec();
             text = String::from_utf8_lossy(&bytes[..valid]).into_owned();
         }
+        self.carry_out(&text);
+        let shown = |cells: &Vec<char>| {
+            let line: String = cells.iter().filter(|sign| **sign != BEHIND).collect();
+            line.trim_end().to_owned()
+        };
+        self.lines = self.cells.iter().map(shown).collect();
+    }
+
+    fn carry_out(&mut self, text: &str) {
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
             if character != '\x1b' {
@@ -216,27 +231,33 @@ impl Screen {
             return;
         }
         assert!(!character.is_control(), "{character:?} on the screen:\n{}", self.text());
-        if self.lines.len() <= self.row {
-            self.lines.resize(self.row + 1, String::new());
+        if self.cells.len() <= self.row {
+            self.cells.resize(self.row + 1, Vec::new());
         }
-        self.lines[self.row].push(character);
+        // Of what is not ASCII only scripts of East Asia are wide here.
+        let width = if matches!(character, '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}') { 2 } else { 1 };
+        let line = &mut self.cells[self.row];
+        if line.len() < self.column + width {
+            line.resize(self.column + width, ' ');
+        }
+        line[self.column] = character;
+        if width == 2 {
+            line[self.column + 1] = BEHIND;
+        }
+        self.column += width;
     }
 
     fn obey(&mut self, sequence: &str) {
         match sequence {
-            "[?1049h" => (self.is_other, self.lines) = (true, Vec::new()),
+            "[?1049h" => (self.is_other, self.cells) = (true, Vec::new()),
             "[?1049l" => self.is_other = false,
             "[?25l" => self.is_cursor_hidden = true,
             "[?25h" => self.is_cursor_hidden = false,
-            "[2J" => self.lines.clear(),
-            "[2K" => {
-                if let Some(line) = self.lines.get_mut(self.row) {
-                    line.clear();
-                }
-            }
+            "[2J" => self.cells.clear(),
             _ if sequence.ends_with('H') => {
-                let row = sequence[1..].split(';').next().and_then(|row| row.parse::<usize>().ok());
-                self.row = row.expect("a row") - 1;
+                let mut numbers = sequence[1..sequence.len() - 1].split(';').map(|number| number.parse::<usize>());
+                let mut next = || numbers.next().expect("two numbers").expect("a number") - 1;
+                (self.row, self.column) = (next(), next());
             }
             // Together, and colours.
             "[?2026h" | "[?2026l" => {}
@@ -253,5 +274,10 @@ impl Screen {
     /// The first line with these words.
     pub fn line(&self, words: &str) -> Option<&str> {
         self.lines.iter().map(String::as_str).find(|line| line.contains(words))
+    }
+    /// The first row of the table that begins with these words.
+    pub fn row(&self, words: &str) -> Option<&str> {
+        let begins = |line: &&str| line.strip_prefix([' ', '>']).is_some_and(|row| row.starts_with(words));
+        self.lines.iter().map(String::as_str).find(begins)
     }
 }

@@ -1,4 +1,5 @@
-//! How numbers are written so that they stand still: a row keeps its symbol and its decimals as long as nothing greater comes.
+//! How numbers are written so that they do not move: a row keeps its symbol and its decimals as long as nothing greater
+//! comes.
 
 use pericore_metrics::UnitOfMeasure;
 
@@ -26,6 +27,11 @@ impl Scale {
         Self { factor, symbol, decimals }
     }
 
+    /// A number beside an axis, in few digits.
+    pub fn short(&self, number: f64) -> String {
+        pericore_report::summary::digits(number * self.factor)
+    }
+
     /// A number. What is too small for the decimals is not shown as a 0 that it is not.
     pub fn text(&self, number: f64) -> String {
         const HUGE: f64 = 1e9;
@@ -47,6 +53,14 @@ impl Scale {
     }
 }
 
+/// A time in few digits: `26 s`, `10 us`.
+pub fn span(seconds: f64) -> String {
+    let (scaled, symbol) = UnitOfMeasure::Seconds.scaled(seconds);
+    // What is not whole only by the way it is computed.
+    let is_whole = scaled >= 10.0 || (scaled - scaled.round()).abs() < 1e-6;
+    if is_whole { format!("{scaled:.0} {symbol}") } else { format!("{scaled:.1} {symbol}") }
+}
+
 /// What stands in a number's place where there is none.
 pub const NOTHING: &str = "-";
 
@@ -65,6 +79,14 @@ mod tests {
         assert_eq!(Scale::of(UnitOfMeasure::Percent, 0.5).text(0.25), "25.000");
         assert_eq!(Scale::of(UnitOfMeasure::Percent, 0.0).text(0.25), "25.000");
         assert_eq!(Scale::of(UnitOfMeasure::PerSecond, 0.0).text(0.0), "0.000");
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(
+            [1.0, 0.5, 26.0, 1e-5, 3.4e-4, 2.5].map(span),
+            ["1 s", "500 ms", "26 s", "10 us", "340 us", "2.5 s"]
+        );
     }
 
     #[test]

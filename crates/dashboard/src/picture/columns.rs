@@ -3,7 +3,7 @@
 use pericore_text::columns;
 
 use super::figures::NOTHING;
-use super::track::{REMEMBERED, Track};
+use crate::track::Track;
 
 /// Least width of a number: they seldom need more, so columns seldom move.
 const NUMBER: usize = 7;
@@ -11,12 +11,15 @@ const NUMBER: usize = 7;
 const SYMBOL: usize = 4;
 /// Least width of the bars, and the width from which they tell more than another column.
 const BARS: [usize; 2] = [8, 20];
+/// More bars than this tell no more.
+const MOST_BARS: usize = 240;
 /// Width of a time of day.
 const TIME: usize = 8;
 /// A terminal as narrow as this has no room to spare for numbers to come.
 const NARROW: usize = 24;
 
-/// Widths of the columns; 0 for one that is left out. Each but the first stands behind a space, and a mark behind each number.
+/// Widths of the columns; 0 for one that is left out. Each but the first is behind a space, and a mark behind each
+/// number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
     /// Event or metric, and where.
@@ -65,7 +68,7 @@ impl Columns {
         let wider = if bars > 0 { take(&mut left, BARS[1] - BARS[0], BARS[1] - BARS[0]) } else { 0 };
         let at = if wider > 0 { take(&mut left, TIME, TIME + 1) } else { 0 };
         let least = if at > 0 { take(&mut left, number, number + 2) } else { 0 };
-        let bars = if bars > 0 { (bars + wider + left).min(REMEMBERED) } else { 0 };
+        let bars = if bars > 0 { (bars + wider + left).min(MOST_BARS) } else { 0 };
         Self { name, now, symbol, mean, least, most, at, bars }
     }
 }

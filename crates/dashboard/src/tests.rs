@@ -1,16 +1,23 @@
 //! Frames, written by hand.
 
-use clap::Parser;
 use pericore_metrics::{UnitOfMeasure, Validity, Value};
 use pericore_observe::results::Scope;
 use pericore_report::{Place, Report, Row};
-use pericore_text::Paint;
 
-use super::clock::TimeOfDay;
-use super::frame::{frame, room};
-use super::keys::Key;
-use super::state::{Look, State, Wish};
-use crate::terminal::ColorArg;
+use crate::clock::TimeOfDay;
+use crate::keys::Key;
+use crate::picture::frame::{picture, room};
+use crate::picture::plain;
+use crate::state::{KeyCommand, Look, ScreenPage, State};
+
+/// A picture as lines.
+fn frame(state: &State, width: usize, height: usize) -> Vec<String> {
+    plain::lines(&picture(state, width, height))
+}
+
+fn take(state: &mut State, [system, sockets, instances]: &[Report; 3], at: TimeOfDay) {
+    state.take([system, sockets, instances, &report(1.0, Vec::new())], at);
+}
 
 fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Option<UnitOfMeasure>) -> Row {
     let place = socket.map(|(socket, instance)| Place { socket, instance: instance.map(str::to_owned), instances: 1 });
@@ -76,6 +83,7 @@ fn reports(bandwidth: f64, count: Value) -> [Report; 3] {
 
 fn state(scope: Option<Scope>) -> State {
     let mut state = State::new(1.0, Look { unicode: true, ..Look::default() }, scope);
+    state.page = ScreenPage::Rows;
     state.name("EMULATED e5-2680: Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz, 2 sockets: system wide".to_owned(), 2);
     state
 }
@@ -86,7 +94,7 @@ fn measured(scope: Option<Scope>) -> State {
     let none = Value::missing(Validity::unreadable("cbo3 in socket 1", "reads as all ones"));
     let scaled = Value::new(1.5e6, Validity::scaled(0.5));
     for (second, bandwidth, count) in [(1, 8e9, Value::measured(3e6)), (2, 12e9, none), (3, 4e9, scaled)] {
-        state.take(&reports(bandwidth, count), at(second));
+        take(&mut state, &reports(bandwidth, count), at(second));
     }
     state
 }
@@ -99,7 +107,8 @@ fn shows(state: &State, width: usize, height: usize, expected: &str) {
         assert!(line.chars().count() <= width, "too wide: {line:?}");
     }
     let expected = expected.trim_start_matches('\n').trim_end_matches(' ');
-    assert_eq!(lines.join("\n") + "\n", expected, "\n{}\n", lines.join("\n"));
+    let shown = format!("{}\n", lines.join("\n").trim_end());
+    assert_eq!(shown, expected, "\n{}\n", lines.join("\n"));
 }
 
 #[test]
@@ -110,7 +119,8 @@ fn sockets_on_an_ordinary_terminal() {
         24,
         "
 EMULATED e5-2680: Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz, 2 sockets   09:05:03
-every 1 s, by socket, 3 samples, least and most since 09:05:01           h: help
+ 1 Overview [2 Rows] 3 Units  4 History  5 Devices                       ?: help
+every 1 s, by socket, 3 samples, least and most since 09:05:01
                           now          mean     most                   last 26 s
  S0 imc/MEM_BANDWIDTH   4.000  GB/s   8.000   12.000                         ▆█▄
  S0 imc/PAGE_HITS      25.000  %     25.000   25.000                         ███
@@ -129,7 +139,7 @@ fn what_is_not_plainly_measured_is_marked_and_explained() {
         8,
         "
 EMULATED e5-2680: Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz, 2 sockets                                 09:05:03
-every 1 s, whole system, 3 samples, least and most since 09:05:01                                      h: help
+every 1 s, whole system, 3 samples, least and most since 09:05:01                  h: help; more from 80x24 on
                          now          mean    least     most  at                                     last 39 s
  cbo/LLC_LOOKUP.ANY/   1.500~ M/s    2.250?   1.500~   3.000  09:05:01                                     █!▅
  imc/MEM_BANDWIDTH     5.000  GB/s  10.000    5.000   15.000  09:05:02                                     ▆█▄
@@ -141,7 +151,7 @@ every 1 s, whole system, 3 samples, least and most since 09:05:01               
 }
 
 #[test]
-fn a_limit_that_is_reached_is_told() {
+fn a_limit_that_is_reached_is_shown() {
     let mut state = state(Some(Scope::Socket));
     let mut taken = reports(8e9, Value::measured(3e6));
     let limit = pericore_catalog::Limit { above: 65, means: "It gives nearly all.", see: &[] };
@@ -149,12 +159,12 @@ fn a_limit_that_is_reached_is_told() {
         row.limit = (row.name == "imc/PAGE_HITS").then_some(limit);
         row.value = if row.limit.is_some() { Value::measured(0.66) } else { row.value.clone() };
     }
-    state.take(&taken, at(1));
-    let told = frame(&state, 80, 12);
+    take(&mut state, &taken, at(1));
+    let shown = frame(&state, 80, 12);
     assert_eq!(
-        told.last().map(String::as_str),
+        shown.last().map(String::as_str),
         Some("^ S0 imc/PAGE_HITS and 1 more: above 65 %: It gives nearly all."),
-        "{told:?}"
+        "{shown:?}"
     );
 }
 
@@ -162,7 +172,7 @@ fn a_limit_that_is_reached_is_told() {
 fn a_number_that_there_is_not_is_no_zero() {
     let mut state = state(Some(Scope::System));
     let none = Value::missing(Validity::unreadable("cbo3 in socket 1", "reads as all ones"));
-    state.take(&reports(8e9, none), at(1));
+    take(&mut state, &reports(8e9, none), at(1));
     shows(
         &state,
         60,
@@ -249,8 +259,8 @@ fn wide_numbers_keep_their_columns() {
         report(1.0, vec![row("a", None, Value::measured(count), None), row("b", None, Value::measured(0.5), ratio)])
     };
     let reports = |count| [rows(count), report(1.0, Vec::new()), report(1.0, Vec::new())];
-    state.take(&reports(1.8e19), at(1));
-    state.take(&reports(1.0), at(2));
+    take(&mut state, &reports(1.8e19), at(1));
+    take(&mut state, &reports(1.0), at(2));
     shows(
         &state,
         50,
@@ -265,9 +275,9 @@ EMULATED e5-2680: Intel(R) Xeon(R) CPU E5 09:05:02
 }
 
 #[test]
-fn a_row_that_is_looked_at_tells_all_and_is_always_in_sight() {
+fn a_row_that_is_looked_at_shows_all_and_is_always_in_sight() {
     let mut state = measured(None);
-    assert_eq!([Key::Down, Key::Down].map(|key| state.press(key)), [Wish::Nothing; 2]);
+    assert_eq!([Key::Down, Key::Down].map(|key| state.press(key)), [KeyCommand::Nothing; 2]);
     shows(
         &state,
         80,
@@ -293,7 +303,7 @@ measured
         6,
         "
 EMULATED e5-2680: Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz, 2 sockets   09:05:03
-rows 6 to 6 of 6, every 1 s, by instance, 3 samples                      h: help
+rows 6 to 6 of 6, every 1 s, by instance, 3 samples  h: help; more from 80x24 on
                                now          mean     most              last 21 s
 >S1 imc2 imc/MEM_BANDWIDTH   0.500  GB/s   1.000    1.500                    ▆█▄
 S1 imc2 imc/MEM_BANDWIDTH: least 0.500 GB/s at 09:05:03, most 1.500 GB/s at
@@ -303,43 +313,37 @@ S1 imc2 imc/MEM_BANDWIDTH: least 0.500 GB/s at 09:05:03, most 1.500 GB/s at
 }
 
 #[test]
-fn a_paused_display_stands_still_while_samples_come_in() {
+fn a_paused_display_does_not_move_while_samples_come_in() {
     let mut state = measured(None);
     state.press(Key::Char(' '));
     let paused = frame(&state, 80, 24);
     assert!(paused[0].ends_with("PAUSED 09:05:03"), "{paused:?}");
-    state.take(&reports(16e9, Value::measured(1.0)), at(4));
+    take(&mut state, &reports(16e9, Value::measured(1.0)), at(4));
     assert_eq!(frame(&state, 80, 24), paused);
     state.press(Key::Char(' '));
     let lines = frame(&state, 80, 24);
-    assert_eq!(lines[3], " S0 imc/MEM_BANDWIDTH  16.000  GB/s  10.000   16.000                        ▅▇▃█");
+    assert_eq!(lines[4], " S0 imc/MEM_BANDWIDTH  16.000  GB/s  10.000   16.000                        ▅▇▃█");
 }
 
 #[test]
 fn a_reset_begins_anew() {
     let mut state = measured(None);
     state.press(Key::Char('r'));
-    state.take(&reports(2e9, Value::measured(1.0)), at(4));
+    take(&mut state, &reports(2e9, Value::measured(1.0)), at(4));
     let lines = frame(&state, 80, 24);
-    assert!(lines[1].contains("4 samples, least and most since 09:05:04"), "{}", lines[1]);
-    assert_eq!(lines[3], " S0 imc/MEM_BANDWIDTH   2.000  GB/s   2.000    2.000                        ▆█▄▃");
+    assert!(lines[2].contains("4 samples, least and most since 09:05:04"), "{}", lines[2]);
+    assert_eq!(lines[4], " S0 imc/MEM_BANDWIDTH   2.000  GB/s   2.000    2.000                        ▆█▄▃");
 }
 
 /// Colours are not needed to read it, and take no room.
 #[test]
 fn painted_frames_are_the_same_but_for_the_paint() {
-    #[derive(Parser)]
-    struct Parsed {
-        #[command(flatten)]
-        color: ColorArg,
-    }
-    let paint = Parsed::try_parse_from(["top", "--color", "always"]).unwrap().color.paint();
     let mut state = measured(Some(Scope::System));
     state.press(Key::Down);
     for size in [(80, 24), (40, 10), (10, 2)] {
-        state.look.paint = Paint::default();
+        state.look.colors = false;
         let bare = frame(&state, size.0, size.1);
-        state.look.paint = paint;
+        state.look.colors = true;
         let painted = frame(&state, size.0, size.1);
         assert_ne!(painted, bare);
         let washed = painted.iter().map(|line| {
@@ -354,17 +358,17 @@ fn painted_frames_are_the_same_but_for_the_paint() {
 #[test]
 fn before_the_first_sample_there_is_nothing_to_show() {
     let lines = frame(&state(None), 80, 24);
-    assert_eq!(lines[3], "waiting for the first sample");
+    assert_eq!(lines[4], "waiting for the first sample");
 }
 
 #[test]
 fn keys_end_stop_and_explain() {
     let mut state = measured(None);
     let ends = [Key::Char('q'), Key::Escape, Key::Interrupt].map(|key| state.press(key));
-    assert_eq!((ends, state.press(Key::Suspend)), ([Wish::End; 3], Wish::Suspend));
+    assert_eq!((ends, state.press(Key::Suspend)), ([KeyCommand::End; 3], KeyCommand::Suspend));
     state.press(Key::Char('?'));
     let lines = frame(&state, 80, 24);
-    assert!(lines.iter().any(|line| line.contains("Space: pause")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("Keys and marks")), "{lines:?}");
     state.press(Key::Char('h'));
-    assert!(!frame(&state, 80, 24).iter().any(|line| line.contains("Space: pause")));
+    assert!(!frame(&state, 80, 24).iter().any(|line| line.contains("Keys and marks")));
 }

@@ -6,17 +6,21 @@ use pericore_catalog::Limit;
 use pericore_metrics::{Grade, UnitOfMeasure, Validity, Value};
 use pericore_report::{Row, figures};
 
-use super::clock::TimeOfDay;
-use super::figures::Scale;
+use crate::clock::TimeOfDay;
+use crate::picture::figures::Scale;
 
 /// Most samples that are remembered one by one.
-pub const REMEMBERED: usize = 240;
+pub const REMEMBERED: usize = 600;
 
 /// A row through time.
 #[derive(Debug, Clone)]
 pub struct Track {
     /// Socket or instance, and the event or metric.
     pub label: String,
+    /// The event or metric.
+    pub name: String,
+    /// The instance, if rows are by instance.
+    pub instance: Option<String>,
     /// The socket, unless everything is added up.
     pub socket: Option<u16>,
     unit: UnitOfMeasure,
@@ -26,6 +30,8 @@ pub struct Track {
     pub precision: Option<String>,
     /// The last samples, the newest at the end; nothing for one without a number.
     pub recent: VecDeque<Option<f64>>,
+    /// How far they can be trusted.
+    grades: VecDeque<Grade>,
     /// The least number, unless there was none.
     pub least: Option<Extreme>,
     /// The greatest.
@@ -59,11 +65,14 @@ impl Track {
         Self {
             // A name is the user's own: it must not move the cursor about.
             label: label.replace(char::is_control, "?"),
+            name: row.name.replace(char::is_control, "?"),
+            instance: place.and_then(|place| place.instance.clone()),
             socket: place.map(|place| place.socket),
             unit: row.unit_of_measure.unwrap_or(UnitOfMeasure::PerSecond),
             now: Value::missing(Validity::MEASURED),
             precision: None,
             recent: VecDeque::new(),
+            grades: VecDeque::new(),
             least: None,
             most: None,
             sum: 0.0,
@@ -83,8 +92,10 @@ impl Track {
         let number = self.now.number();
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();
+            self.grades.pop_front();
         }
         self.recent.push_back(number);
+        self.grades.push_back(self.now.validity().grade());
         self.samples += 1;
         let Some(number) = number else { return };
         let grade = self.now.validity().grade();
@@ -99,6 +110,26 @@ impl Track {
         self.sum += number * row.weight();
         self.weight += row.weight();
         self.worst = self.worst.max(grade);
+    }
+
+    /// What its numbers are measured in; a count is shown as a rate.
+    pub const fn unit(&self) -> UnitOfMeasure {
+        self.unit
+    }
+
+    /// The share from which on it tells a limit, if it is one.
+    pub fn limit(&self) -> Option<f64> {
+        self.limit.map(|limit| f64::from(limit.above) / 100.0)
+    }
+
+    /// The number so many samples before the last, and how far it can be trusted.
+    pub fn past(&self, back: usize) -> Option<(f64, Grade)> {
+        Some((self.recent.iter().rev().nth(back).copied().flatten()?, self.past_grade(back)))
+    }
+
+    /// How far it can be trusted that there is that number, or none.
+    pub fn past_grade(&self, back: usize) -> Grade {
+        self.grades.iter().rev().nth(back).copied().unwrap_or(Grade::Measured)
     }
 
     /// What it means that the last number is above the row's limit, if it is.
@@ -120,6 +151,11 @@ impl Track {
     pub fn mean(&self) -> Option<(f64, Grade)> {
         let worst = if self.numbers < self.samples { self.worst.max(Grade::Suspect) } else { self.worst };
         (self.weight > 0.0).then(|| (self.sum / self.weight, worst))
+    }
+
+    /// How numbers of its kind are written if none is greater than this.
+    pub fn scale_of(&self, greatest: f64) -> Scale {
+        Scale::of(self.unit, greatest)
     }
 
     /// How its numbers are written.

@@ -3,12 +3,12 @@
 use pericore_report::NO_NUMBER;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const LETTERS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
+const SIGNS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 
-/// The last `width` samples, the newest at the right; the tallest bar is the greatest of them, the lowest is 0 or less, and one without a
-/// number has its mark.
+/// The last `width` samples, the newest at the right; the tallest bar is the greatest of them, the lowest is 0 or less,
+/// and one without a number has its mark.
 pub fn line<'a>(samples: impl ExactSizeIterator<Item = &'a Option<f64>>, width: usize, unicode: bool) -> String {
-    let bars = if unicode { BLOCKS } else { LETTERS };
+    let bars = if unicode { BLOCKS } else { SIGNS };
     let before = samples.len().saturating_sub(width);
     let samples: Vec<Option<f64>> = samples.skip(before).copied().collect();
     let greatest = samples.iter().flatten().copied().fold(0.0, f64::max);

@@ -19,6 +19,16 @@ pub enum Key {
     Home,
     /// To the last row.
     End,
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// Return.
+    Enter,
+    /// To the next page.
+    Tab,
+    /// The key that takes the last character back.
+    Backspace,
     /// Ctrl-C or Ctrl-\.
     Interrupt,
     /// Ctrl-Z.
@@ -39,6 +49,9 @@ pub fn keys(bytes: &[u8]) -> (Vec<Key>, usize) {
             },
             0x03 | 0x1c => (Some(Key::Interrupt), 1),
             0x1a => (Some(Key::Suspend), 1),
+            b'\r' | b'\n' => (Some(Key::Enter), 1),
+            b'\t' => (Some(Key::Tab), 1),
+            0x08 | 0x7f => (Some(Key::Backspace), 1),
             b' '..=b'~' => (Some(Key::Char(first.into())), 1),
             _ => (None, 1),
         };
@@ -58,6 +71,8 @@ fn sequence(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
             let key = match (&after[..end], after[end]) {
                 (_, b'A') => Some(Key::Up),
                 (_, b'B') => Some(Key::Down),
+                (_, b'C') => Some(Key::Right),
+                (_, b'D') => Some(Key::Left),
                 (_, b'H') | (b"1" | b"7", b'~') => Some(Key::Home),
                 (_, b'F') | (b"4" | b"8", b'~') => Some(Key::End),
                 (b"5", b'~') => Some(Key::PageUp),
@@ -71,6 +86,9 @@ fn sequence(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
             let key = match after.first()? {
                 b'A' => Some(Key::Up),
                 b'B' => Some(Key::Down),
+                b'C' => Some(Key::Right),
+                b'D' => Some(Key::Left),
+                b'M' => Some(Key::Enter),
                 b'H' => Some(Key::Home),
                 b'F' => Some(Key::End),
                 _ => None,
@@ -97,9 +115,11 @@ mod tests {
         assert_eq!(all(b"s q"), [Key::Char('s'), Key::Char(' '), Key::Char('q')]);
         assert_eq!(all(b"\x1b[A\x1b[B\x1bOA\x1bOB"), [Key::Up, Key::Down, Key::Up, Key::Down]);
         assert_eq!(all(b"\x1b[5~\x1b[6~\x1b[H\x1b[4~"), [Key::PageUp, Key::PageDown, Key::Home, Key::End]);
+        assert_eq!(all(b"\x1b[C\x1b[D\x1bOC\x1bOD"), [Key::Right, Key::Left, Key::Right, Key::Left]);
+        assert_eq!(all(b"\r\n\t\x7f\x08"), [Key::Enter, Key::Enter, Key::Tab, Key::Backspace, Key::Backspace]);
         assert_eq!(all(b"\x1b[1;5A"), [Key::Up], "with Ctrl");
         assert_eq!(all(b"\x03\x1a\x1c"), [Key::Interrupt, Key::Suspend, Key::Interrupt]);
-        assert_eq!(all(b"\x1b[200~q\r\xc3\xa4\x1bx"), [Key::Char('q')], "unknown keys do nothing");
+        assert_eq!(all(b"\x1b[200~q\0\xc3\xa4\x1bx"), [Key::Char('q')], "unknown keys do nothing");
     }
 
     #[test]
