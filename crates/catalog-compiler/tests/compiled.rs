@@ -10,7 +10,7 @@ mod files;
 use std::fmt::Write;
 use std::fs;
 
-use pericore_catalog_schema::{Family, Judgements, Unit, unpack};
+use pericore_catalog_schema::{Family, Judgements, Unit, inflate, unpack};
 use tempfile::TempDir;
 
 /// The folder into which a catalogue was compiled.
@@ -34,15 +34,15 @@ fn compiled() -> TempDir {
     out
 }
 
-/// The bytes of a file.
+/// The rows of a file, inflated.
 fn bytes(folder: &TempDir, name: &str) -> Vec<u8> {
-    fs::read(folder.path().join(name)).expect("packed")
+    inflate(&fs::read(folder.path().join(name)).expect("packed")).expect("compressed")
 }
 
 #[test]
 fn the_rows_have_what_the_files_have() {
     let out = compiled();
-    let (rows, departures) = (bytes(&out, "toy.postcard"), bytes(&out, "judgements.postcard"));
+    let (rows, departures) = (bytes(&out, "toy.rows"), bytes(&out, "judgements.rows"));
     let family: Family<'_> = unpack(&rows).expect("rows");
     let judgements: Judgements<'_> = unpack(&departures).expect("rows");
     let mut found = String::new();
@@ -87,7 +87,7 @@ fn the_rows_have_what_the_files_have() {
 fn a_family_can_be_found_by_name_alias_and_processor_before_its_rows_are_unpacked() {
     let table = fs::read_to_string(compiled().path().join("families.rs")).expect("written");
     let row = r#"Shipped::new("toy", &["t", "ty"], &[(6, 1), (6, 45)], &["#;
-    let blocks = r#"&["card-v1", "box-v1", "stop-v1", "room-v1"], include_bytes!("toy.postcard")),"#;
+    let blocks = r#"&["card-v1", "box-v1", "stop-v1", "room-v1"], include_bytes!("toy.rows")),"#;
     assert!(table.contains(row) && table.contains(blocks), "{table}");
     assert!(table.contains("[Shipped; 1]"), "{table}");
 }

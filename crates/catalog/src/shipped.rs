@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::model::{Choice, Deviation, Family, Judgements, unpack};
+use crate::model::{Choice, Deviation, Family, Judgements, inflate, unpack};
 use crate::rows::Arena;
 
 include!(concat!(env!("OUT_DIR"), "/families.rs"));
@@ -53,13 +53,19 @@ impl Shipped {
 
     /// The family with all its rows.
     pub fn family(&'static self) -> &'static Family {
-        self.unpacked.get_or_init(|| unpack(self.packed).expect("the build has packed it with the same schema"))
+        self.unpacked
+            .get_or_init(|| unpack(lasting_bytes(self.packed)).expect("the build has packed it with the same schema"))
     }
 
     /// True if the family goes by this name, in any case.
     pub fn is_named(&self, name: &str) -> bool {
         std::iter::once(&self.name).chain(self.aliases).any(|known| known.eq_ignore_ascii_case(name))
     }
+}
+
+/// What the build has compressed, inflated for as long as the process lives: ask once.
+pub(crate) fn lasting_bytes(deflated: &[u8]) -> &'static [u8] {
+    Vec::leak(inflate(deflated).expect("the build has compressed it"))
 }
 
 /// All families that are known; unpacks nothing.
@@ -74,7 +80,8 @@ pub(crate) fn in_the_binary() -> &'static [Shipped] {
 
 /// The files that the families in the binary were compiled from, by path.
 pub(crate) fn sources() -> Vec<(&'static str, &'static str)> {
-    unpack(SOURCES).expect("the build has packed them with the same schema")
+    static INFLATED: OnceLock<&[u8]> = OnceLock::new();
+    unpack(INFLATED.get_or_init(|| lasting_bytes(SOURCES))).expect("the build has packed them with the same schema")
 }
 
 /// Makes these known, in place of those in the binary of the same names; nothing if families were in use before.
@@ -102,7 +109,7 @@ pub fn family(name: &str) -> Option<&'static Family> {
 
 fn judgements() -> &'static Judgements {
     static UNPACKED: OnceLock<Judgements> = OnceLock::new();
-    UNPACKED.get_or_init(|| unpack(JUDGEMENTS).expect("the build has packed them with the same schema"))
+    UNPACKED.get_or_init(|| unpack(lasting_bytes(JUDGEMENTS)).expect("the build has packed them with the same schema"))
 }
 
 /// Where we differ from the documents, with the evidence.

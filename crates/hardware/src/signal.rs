@@ -3,7 +3,7 @@
 //! The model says what happens, by signal; the PMON side decides what of it a counter sees. Neither knows the other:
 //! signals are bound by name through the catalogue when a machine is built, and from then on a [`Wire`] is a few small integers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pericore_catalog::{BitRange, Event, Family, FilterNeed, Register, Role, Subevent, Unit};
 
@@ -119,8 +119,8 @@ pub struct Wiring {
     places: Vec<u32>,
     stride: Stride,
     bound: Vec<(usize, u16, u64)>,
-    /// The signals of `bound`.
-    signals: HashSet<(usize, u16)>,
+    /// The same, the tags of each signal.
+    signals: HashMap<(usize, u16), Vec<u64>>,
     /// Of some signals all tags that they can have, whole.
     tags: HashMap<(usize, u16), Vec<u64>>,
 }
@@ -136,7 +136,7 @@ impl Wiring {
             stride.instances += unit.instances;
             stride.places += u32::from(unit.instances) * unit.signals.len() as u32;
         }
-        let (bound, signals, tags) = (Vec::new(), HashSet::new(), HashMap::new());
+        let (bound, signals, tags) = (Vec::new(), HashMap::new(), HashMap::new());
         Self { family, sockets, starts, places, stride, bound, signals, tags }
     }
 
@@ -183,10 +183,16 @@ impl Wiring {
             .position(|s| s.name == signal)
             .ok_or_else(|| WiringError::NoSignal { unit: unit.name, name: signal.to_owned() })?;
         let signal = index as u16;
-        if self.signals.insert((unit_index, signal)) {
-            self.bound.push((unit_index, signal, 0));
+        if !self.signals.contains_key(&(unit_index, signal)) {
+            self.bind(unit_index, signal, 0);
         }
         Ok(self.wire(self.instance(socket, unit_index, instance), signal))
+    }
+
+    /// Notes that the model asked for a tag of a signal.
+    fn bind(&mut self, unit: usize, signal: u16, tag: u64) {
+        self.bound.push((unit, signal, tag));
+        self.signals.entry((unit, signal)).or_default().push(tag);
     }
 
     /// A signal, by its index, of an instance by its machine-wide number.
@@ -227,7 +233,7 @@ impl Wiring {
         let bits = self.attribute(unit, signal.name, "sub")?;
         let tag = bits.set(0, u64::from(row.umask.unwrap_or(0)));
         let wire = self.signal(socket, unit, instance, signal.name)?;
-        self.bound.push((unit_index, wire.signal, tag));
+        self.bind(unit_index, wire.signal, tag);
         Ok((wire, tag))
     }
 
@@ -259,7 +265,7 @@ impl Wiring {
             }
         }
         let wire = self.signal(socket, unit, instance, signal.name)?;
-        self.bound.push((unit_index, wire.signal, tag));
+        self.bind(unit_index, wire.signal, tag);
         Ok((wire, tag))
     }
 
@@ -311,7 +317,7 @@ impl Wiring {
         }
         let sub = row.signals[usize::from(index)].attributes.iter().find(|a| a.name == "sub");
         let umask = subevent.and_then(|subevent| subevent.umask);
-        self.bound.iter().filter(|&&(u, s, _)| (u, s) == (unit, index)).any(|&(_, _, tag)| match (sub, umask) {
+        self.signals.get(&(unit, index)).into_iter().flatten().any(|&tag| match (sub, umask) {
             (Some(sub), Some(umask)) => sub.bits.get(tag) & u64::from(umask) != 0,
             _ => true,
         })

@@ -8,7 +8,7 @@ use pericore_observe::selection::{Problem, Selection};
 
 use super::{families_without_registers, host, selection};
 use crate::perf_attributes::is_known_difference;
-use crate::perf_attributes::perf::Perf;
+use crate::perf_attributes::perf::{Perf, Program};
 use crate::perf_attributes::pmus::{FamilyPmus, Words};
 
 /// Events of each family.
@@ -57,7 +57,8 @@ fn compare(family: &FamilyPmus) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     // perf's tree, of one instance of each PMU, and the CPU that counts.
     let sys = folder.path().join("sys");
-    let perf = Perf::new(family, &sys);
+    let program = Program::default();
+    let perf = Perf::of(&program, family, &sys);
     let topology = folder.path().join("sys/devices/system/cpu/cpu0/topology");
     std::fs::create_dir_all(&topology).expect("a folder");
     std::fs::write(topology.join("physical_package_id"), "0\n").expect("written");

@@ -1,7 +1,7 @@
 //! Stock perf on a tree of PMUs. `strace` prints the attributes that perf gives the kernel, and answers in its place.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::pmus::{FamilyPmus, Words};
@@ -9,28 +9,47 @@ use super::pmus::{FamilyPmus, Words};
 /// So many events are given to perf at a time.
 const BATCH: usize = 400;
 
+/// A perf.
+#[derive(Debug)]
+pub struct Program {
+    pub path: PathBuf,
+    /// Where it has libraries that the system has not.
+    pub libraries: Option<PathBuf>,
+}
+
+impl Default for Program {
+    /// The installed one.
+    fn default() -> Self {
+        Self { path: "perf".into(), libraries: None }
+    }
+}
+
 /// perf, as on a machine of a family.
 pub struct Perf<'a> {
+    program: &'a Program,
     root: &'a Path,
     cpuid: &'static str,
 }
 
 impl<'a> Perf<'a> {
     /// On the family's tree under `root`.
-    pub fn new(family: &FamilyPmus, root: &'a Path) -> Self {
+    pub fn of(program: &'a Program, family: &FamilyPmus, root: &'a Path) -> Self {
         family.write(root);
-        Self { root, cpuid: family.cpuid }
+        Self { program, root, cpuid: family.cpuid }
     }
 
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+    fn command(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).env("SYSFS_PATH", self.root).env("PERF_CPUID", self.cpuid);
+        if let Some(libraries) = &self.program.libraries {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
         command
     }
 
     /// The names of uncore events that perf's own tables have for the family, in lower case.
     pub fn names(&self) -> HashSet<String> {
-        let output = self.command("perf", &["list", "--no-desc"]).output().expect("perf is installed");
+        let output = self.command(&self.program.path, &["list", "--no-desc"]).output().expect("perf is installed");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let words = text.split_whitespace().filter(|word| word.contains('_') && !word.contains('/'));
         words.map(str::to_lowercase).collect()
@@ -45,9 +64,9 @@ impl<'a> Perf<'a> {
         let log = tempfile::NamedTempFile::new().expect("a file");
         let path = log.path().to_str().expect("UTF-8");
         let trace = ["-f", "-v", "-e", "trace=perf_event_open", "-e", "inject=perf_event_open:retval=1", "-o", path];
-        let mut command = self.command("strace", &trace);
+        let mut command = self.command(Path::new("strace"), &trace);
         // Of one CPU: events of the cores are opened once then, and in the order given.
-        command.args(["perf", "stat", "-C", "0"]);
+        command.arg(&self.program.path).args(["stat", "-C", "0"]);
         command.args(events.iter().flat_map(|event| ["-e", event])).arg("true").output().expect("strace is installed");
         let text = std::fs::read_to_string(path).expect("written by strace");
         let found: Vec<Words> = text.lines().filter_map(words).collect();

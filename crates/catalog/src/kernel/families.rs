@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use super::view;
-use crate::model::{Family, KernelCpu, KernelFamily, KernelUnit, Unit, unpack};
+use crate::model::{Family, KernelFamily, KernelUnit, Unit, unpack};
+use crate::shipped::lasting_bytes;
 
 include!(concat!(env!("OUT_DIR"), "/kernel.rs"));
 
@@ -18,6 +19,8 @@ pub struct ShippedKernel {
     pub aliases: &'static [&'static str],
     /// What the headers of Intel's files call it; empty if there are none.
     pub header: &'static str,
+    /// CPUID display family and model of each of its processors, and the first and last stepping, 0 to 15.
+    pub cpus: &'static [(u16, u16, u8, u8)],
     packed: &'static [u8],
     unpacked: OnceLock<KernelFamily>,
     view: OnceLock<&'static Family>,
@@ -30,6 +33,7 @@ impl ShippedKernel {
         code: &'static str,
         aliases: &'static [&'static str],
         header: &'static str,
+        cpus: &'static [(u16, u16, u8, u8)],
         packed: &'static [u8],
     ) -> Self {
         Self {
@@ -37,6 +41,7 @@ impl ShippedKernel {
             code,
             aliases,
             header,
+            cpus,
             packed,
             unpacked: OnceLock::new(),
             view: OnceLock::new(),
@@ -46,7 +51,8 @@ impl ShippedKernel {
 
     /// Its PMUs and events.
     pub fn tables(&'static self) -> &'static KernelFamily {
-        self.unpacked.get_or_init(|| unpack(self.packed).expect("the build has packed it with the same schema"))
+        self.unpacked
+            .get_or_init(|| unpack(lasting_bytes(self.packed)).expect("the build has packed it with the same schema"))
     }
 
     /// The family in the shape of those with registers: the one that has them, or one without.
@@ -111,19 +117,14 @@ pub fn family_of_file(header: Option<&str>, file: &str) -> Option<&'static Shipp
     families().iter().find(named).or_else(stem)
 }
 
-/// The family of a processor, by CPUID display family, model and stepping.
+/// The family of a processor, by CPUID display family, model and stepping; unpacks nothing.
 pub fn family_of_cpu(family: u16, model: u16, stepping: u8) -> Option<&'static ShippedKernel> {
     families().iter().find(|known| {
-        let tables = known.tables();
-        let is_it = |cpu: &KernelCpu| {
-            (cpu.model.family, cpu.model.model) == (family, model)
-                && (cpu.steppings.0..=cpu.steppings.1).contains(&stepping)
-        };
-        if tables.cpus.is_empty() {
+        if known.cpus.is_empty() {
             let shipped = crate::shipped().iter().find(|shipped| shipped.name == known.name);
             return shipped.is_some_and(|shipped| shipped.cpus.contains(&(family, model)));
         }
-        tables.cpus.iter().any(is_it)
+        known.cpus.iter().any(|cpu| (cpu.0, cpu.1) == (family, model) && (cpu.2..=cpu.3).contains(&stepping))
     })
 }
 

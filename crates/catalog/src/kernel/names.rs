@@ -65,8 +65,10 @@ fn row_perf(
 
 fn full_name(unit: &KernelUnit, event: &PmuEvent, row: &PmuRow) -> String {
     let prefix = if event.prefixed { unit.prefix } else { "" };
-    let subevent = row.subevent.map_or_else(String::new, |index| format!(".{}", name(index)));
-    format!("{prefix}{}{subevent}", name(event.name))
+    match row.subevent {
+        Some(index) => [prefix, name(event.name), ".", name(index)].concat(),
+        None => [prefix, name(event.name)].concat(),
+    }
 }
 
 /// Intel's names for the events of a unit.
@@ -97,9 +99,8 @@ impl IntelNames {
 
     /// Intel's name of an event: the same name, or the name of what has the same control value.
     pub fn of(&self, event: &Event, subevent: Option<&Subevent>) -> Option<String> {
-        let unit = self.unit?;
         let (event, row) = self.row(event, subevent)?;
-        Some(full_name(unit, event, row))
+        Some(full_name(self.unit?, event, row))
     }
 
     /// How Linux's driver selects an event.
@@ -113,13 +114,26 @@ impl IntelNames {
         event: &Event,
         subevent: Option<&Subevent>,
     ) -> Result<PerfEvent, NotOffered> {
+        self.name_and_perf(family, unit_name, event, subevent).1
+    }
+
+    /// Both [`IntelNames::of`] and [`IntelNames::perf`], in one look-up.
+    pub fn name_and_perf(
+        &self,
+        family: &'static Family,
+        unit_name: &'static str,
+        event: &Event,
+        subevent: Option<&Subevent>,
+    ) -> (Option<String>, Result<PerfEvent, NotOffered>) {
         let control = subevent.map_or(event.config, |subevent| subevent.config);
-        match (self.unit, self.row(event, subevent)) {
-            (Some(unit), Some((event, row))) if unit.control(event, row) == control => {
+        let known = self.unit.and_then(|unit| Some((unit, self.row(event, subevent)?)));
+        let perf = match known {
+            Some((unit, (event, row))) if unit.control(event, row) == control => {
                 row_perf(family.name, unit, event, row)
             }
             _ => perf_event(family, unit_name, control, &[]),
-        }
+        };
+        (known.map(|(unit, (event, row))| full_name(unit, event, row)), perf)
     }
 
     fn row(&self, event: &Event, subevent: Option<&Subevent>) -> Option<(&'static PmuEvent, &'static PmuRow)> {

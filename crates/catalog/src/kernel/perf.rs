@@ -19,17 +19,37 @@ impl PerfEvent {
     pub fn pmu(&self) -> &'static str {
         self.pmus.first().copied().unwrap_or_default()
     }
+
+    /// As perf takes it: `uncore_cha/event=0x35,umask=0xc817fe01/`.
+    pub fn text(&self) -> String {
+        let mut text = String::with_capacity(96);
+        text.push_str(self.pmu());
+        text.push('/');
+        for (index, (name, value)) in self.terms.iter().enumerate() {
+            text.push_str(if index > 0 { "," } else { "" });
+            text.push_str(name);
+            text.push_str("=0x");
+            text.push_str(hexadecimal(*value, &mut [0; 16]));
+        }
+        text.push('/');
+        text
+    }
 }
 
 impl fmt::Display for PerfEvent {
-    /// As perf takes it: `uncore_cha/event=0x35,umask=0xc817fe01/`.
+    /// The same as [`PerfEvent::text`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/", self.pmu())?;
-        for (index, (name, value)) in self.terms.iter().enumerate() {
-            write!(f, "{}{name}={value:#x}", if index > 0 { "," } else { "" })?;
-        }
-        f.write_str("/")
+        f.write_str(&self.text())
     }
+}
+
+/// A number's hexadecimal digits. By hand: a list of a family has thousands, and `{:x}` pads each.
+fn hexadecimal(value: u64, digits: &mut [u8; 16]) -> &str {
+    let count = value.checked_ilog2().map_or(1, |highest| highest as usize / 4 + 1);
+    for (place, digit) in digits[..count].iter_mut().rev().enumerate() {
+        *digit = b"0123456789abcdef"[(value >> (4 * place) & 0xf) as usize];
+    }
+    str::from_utf8(&digits[..count]).unwrap_or_default()
 }
 
 /// Why Linux's driver cannot select something.
@@ -106,4 +126,16 @@ pub(super) fn of_unit(unit: &KernelUnit, control: u64, filters: &[(&str, u64)]) 
         }
     }
     Ok(PerfEvent { pmus: unit.pmus, terms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_the_formatter() {
+        for value in [0, 1, 9, 0xa, 0xf, 0x10, 0xc817_fe01, u64::MAX, 1 << 63] {
+            assert_eq!(hexadecimal(value, &mut [0; 16]), format!("{value:x}"));
+        }
+    }
 }

@@ -2,11 +2,18 @@
 
 use std::sync::OnceLock;
 
-/// Names, a line each.
-static NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/kernel-names.txt"));
+use crate::shipped::lasting_bytes;
+
+/// Names, a line each, compressed.
+static NAMES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel-names.deflated"));
 
 /// A name by its index.
 pub fn name(index: u32) -> &'static str {
     static LINES: OnceLock<Vec<&'static str>> = OnceLock::new();
-    LINES.get_or_init(|| NAMES.split('\n').collect()).get(index as usize).copied().unwrap_or_default()
+    LINES.get_or_init(lines).get(index as usize).copied().unwrap_or_default()
+}
+
+fn lines() -> Vec<&'static str> {
+    let names = str::from_utf8(lasting_bytes(NAMES)).expect("the build has written a text");
+    names.split('\n').collect()
 }

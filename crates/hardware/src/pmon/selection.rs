@@ -148,8 +148,8 @@ fn find(unit: &'static Unit, register: &Register, control: u64) -> Option<(&'sta
     let ev_sel = register.field("ev_sel")?.bits;
     let coded = unit.events.iter().filter(|event| ev_sel.get(event.config) == ev_sel.get(control));
     // Events that share a code differ in further bits of the control register; the one that needs most of them is meant.
-    let selected = coded.filter(|event| control & needed(event) == needed(event));
-    let event = selected.rev().max_by_key(|event| needed(event).count_ones())?;
+    let needed = coded.map(|event| (event, needed(event))).filter(|(_, needed)| control & needed == *needed);
+    let (event, _) = needed.rev().max_by_key(|(_, needed)| needed.count_ones())?;
     let selected = control & selecting_bits(register);
     let exact = event.subevents.iter().find(|subevent| selected == subevent.config);
     Some((event, exact.map_or(event.counters, |subevent| subevent.counters)))

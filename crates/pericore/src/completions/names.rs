@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use pericore_catalog::{Family, kernel};
+use pericore_machine::PRESETS;
 
 use crate::target;
 
@@ -154,11 +155,12 @@ fn metrics(families: &[&'static Family], text: &str) -> BTreeSet<String> {
     matching(views.chain(metrics.map(|(_, metric)| metric.to_owned())), text)
 }
 
-/// Families, and Intel's codes for them.
+/// Families, Intel's codes for them, and presets of software machines.
 fn machines(text: &str) -> BTreeSet<String> {
     let shipped = pericore_catalog::shipped().iter().map(|family| family.name);
     let driven = kernel::families().iter().flat_map(|family| [family.name, family.code]);
-    matching(shipped.chain(driven).map(str::to_owned), text)
+    let presets = PRESETS.iter().map(|(preset, _)| *preset);
+    matching(shipped.chain(driven).chain(presets).map(str::to_owned), text)
 }
 
 #[cfg(test)]
@@ -180,6 +182,9 @@ mod tests {
             ("pericore stat --machine e5-2600 --event=cb", &["--event=cbo/"]),
             ("pericore list --machine emerald-r", &["emerald-rapids"]),
             ("pericore list --machine=gn", &["--machine=gnr"]),
+            ("pericore stat --machine 85", &["8568", "8592+"]),
+            ("pericore stat --machine X55", &["x5570"]),
+            ("pericore stat --machine 8592+:sockets=2 -e upi/clockt", &["upi/CLOCKTICKS/"]),
             ("pericore list --machine e5-2600 --unit r3", &["r3qpi"]),
             ("pericore stat --machine emr -M memory,pcie", &["memory,pcie"]),
             ("pericore stat --machine emr -M memory,PCIe", &["memory,PCIE_FULL_WRITES", "memory,pcie"]),

@@ -72,8 +72,8 @@ impl EventLine<'_> {
             }
             line.push('}');
         }
-        value(&mut line, "},\"modelled\":", self.modelled);
-        value(&mut line, ",\"model_only\":", self.model_only);
+        line.push_str(if self.modelled { "},\"modelled\":true" } else { "},\"modelled\":false" });
+        line.push_str(if self.model_only { ",\"model_only\":true" } else { ",\"model_only\":false" });
         text(&mut line, ",\"source\":", self.source);
         text(&mut line, ",\"description\":", self.description);
         if !self.caveats.is_empty() {
@@ -85,6 +85,19 @@ impl EventLine<'_> {
         line.push_str("}\n");
         out.write_all(line.as_bytes())
     }
+}
+
+/// A number as `{:#x}` writes it, with so many digits at least. By hand: a family has thousands, and the formatter pads
+/// each.
+pub(super) fn hexadecimal(value: u64, digits: usize) -> String {
+    let significant = value.checked_ilog2().map_or(1, |highest| highest as usize / 4 + 1);
+    let mut text = String::with_capacity(18);
+    text.push_str("0x");
+    for place in (0..significant.max(digits)).rev() {
+        let digit = (value >> (4 * place) & 0xf) as u32;
+        text.push(char::from_digit(digit, 16).unwrap_or('0'));
+    }
+    text
 }
 
 /// A key and what needs no escapes.
@@ -132,6 +145,14 @@ fn list<T: Copy>(line: &mut String, key: &str, values: &[T], each: impl Fn(&mut 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_those_of_the_formatter() {
+        for value in [0, 1, 0xf, 0x10, 0xff, 0x100, 0xc817_fe01, 1 << 63, u64::MAX] {
+            assert_eq!(hexadecimal(value, 1), format!("{value:#x}"));
+            assert_eq!(hexadecimal(value, 2), format!("{value:#04x}"));
+        }
+    }
 
     /// serde_json is the judge.
     #[test]

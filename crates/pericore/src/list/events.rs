@@ -8,7 +8,7 @@ use pericore_catalog::search::Query;
 use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
 use pericore_text::Paint;
 
-use super::event_line::{EventLine, FilterInfo};
+use super::event_line::{EventLine, FilterInfo, hexadecimal};
 use super::{Request, counters, heading, paragraph};
 use crate::terminal::counter_list;
 
@@ -24,13 +24,13 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
             let is_modelled = |subevent: Option<&Subevent>| {
                 modelled.as_ref().is_some_and(|wiring| wiring.is_modelled(index, event, subevent))
             };
-            let shown = Shown::of(event, &query, |subevent| !request.args.modelled || is_modelled(subevent));
+            let shown = Shown::of(event, &query, request.args.modelled, is_modelled);
             rows += shown.rows();
             if shown.rows() == 0 {
                 continue;
             }
             if let Some(intel) = &intel {
-                json(out, family, unit, event, &shown, intel, is_modelled)?;
+                json(out, family, unit, event, &shown, intel)?;
                 continue;
             }
             if !headed {
@@ -41,7 +41,7 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                 headed = true;
             }
             let has_model = modelled.is_some();
-            marked |= human(out, event, &shown.subevents, request.paint, |row| !has_model || is_modelled(row))?;
+            marked |= human(out, event, &shown, request.paint, has_model)?;
         }
     }
     if marked {
@@ -64,21 +64,34 @@ fn model_only(family: &Family, unit: &Unit) -> String {
 /// The rows of an event that are asked for.
 struct Shown {
     event: bool,
-    subevents: Vec<&'static Subevent>,
+    /// True if the emulated machine models the event: any of its subevents.
+    is_modelled: bool,
+    /// Subevents, and whether they are modelled.
+    subevents: Vec<(&'static Subevent, bool)>,
 }
 
 impl Shown {
-    fn of(event: &'static Event, query: &Query, is_wanted: impl Fn(Option<&Subevent>) -> bool) -> Self {
-        let matches = |subevent: &&Subevent| {
+    fn of(
+        event: &'static Event,
+        query: &Query,
+        only_modelled: bool,
+        is_modelled: impl Fn(Option<&Subevent>) -> bool,
+    ) -> Self {
+        let matches = |subevent: &Subevent| {
             let names = [event.name, subevent.name];
             // Only a pattern can have a dot that joins the two.
             let full = || format!("{}.{}", event.name, subevent.name);
             query.matches(&names, &[event.description, subevent.description])
                 || (query.has_dot() && query.matches(&[&full()], &[event.description, subevent.description]))
         };
-        let wanted = event.subevents.iter().filter(|subevent| is_wanted(Some(subevent)));
-        let subevents: Vec<_> = wanted.filter(matches).collect();
-        Self { event: is_wanted(None) && query.matches(&[event.name], &[event.description]), subevents }
+        // Each is looked at once: there are thousands.
+        let rows = event.subevents.iter().map(|subevent| (subevent, is_modelled(Some(subevent))));
+        let mut subevents: Vec<_> = rows.collect();
+        let is_modelled =
+            if subevents.is_empty() { is_modelled(None) } else { subevents.iter().any(|(_, modelled)| *modelled) };
+        subevents.retain(|(subevent, modelled)| (*modelled || !only_modelled) && matches(subevent));
+        let is_wanted = is_modelled || !only_modelled;
+        Self { event: is_wanted && query.matches(&[event.name], &[event.description]), is_modelled, subevents }
     }
 
     fn rows(&self) -> usize {
@@ -93,22 +106,25 @@ fn json(
     event: &Event,
     shown: &Shown,
     intel: &IntelNames,
-    is_modelled: impl Fn(Option<&Subevent>) -> bool,
 ) -> io::Result<()> {
     let checked = |subevent| pericore_machine::checked(family.name, unit.name, event.name, subevent).is_some();
-    let perf = |subevent| intel.perf(family, unit.name, event, subevent).ok().map(|perf| perf.to_string());
+    let intel = |subevent| {
+        let (name, perf) = intel.name_and_perf(family, unit.name, event, subevent);
+        (name, perf.ok().map(|perf| perf.text()))
+    };
     if shown.event {
-        let modelled = is_modelled(None);
+        let modelled = shown.is_modelled;
+        let (intel_name, perf) = intel(None);
         let row = EventLine {
             family: family.name,
             unit: unit.name,
             event: event.name,
             subevent: None,
-            intel_name: intel.of(event, None),
-            code: format!("{:#04x}", event.code),
+            intel_name,
+            code: hexadecimal(event.code.into(), 2),
             umask: None,
-            config: format!("{:#x}", event.config),
-            perf: perf(None),
+            config: hexadecimal(event.config, 1),
+            perf,
             counters: counters(event.counters),
             max_increment: event.max_increment,
             filters: filters(unit, event, event.filters),
@@ -121,18 +137,18 @@ fn json(
         };
         row.write(out)?;
     }
-    for subevent in &shown.subevents {
-        let modelled = is_modelled(Some(subevent));
+    for &(subevent, modelled) in &shown.subevents {
+        let (intel_name, perf) = intel(Some(subevent));
         let row = EventLine {
             family: family.name,
             unit: unit.name,
             event: event.name,
             subevent: Some(subevent.name),
-            intel_name: intel.of(event, Some(subevent)),
-            code: format!("{:#04x}", event.code),
-            umask: subevent.umask.map(|umask| format!("{umask:#04x}")),
-            config: format!("{:#x}", subevent.config),
-            perf: perf(Some(subevent)),
+            intel_name,
+            code: hexadecimal(event.code.into(), 2),
+            umask: subevent.umask.map(|umask| hexadecimal(umask.into(), 2)),
+            config: hexadecimal(subevent.config, 1),
+            perf,
             counters: counters(subevent.counters),
             max_increment: subevent.max_increment,
             filters: filters(unit, event, subevent.filters),
@@ -173,28 +189,22 @@ fn filters<'a>(unit: &'a Unit, event: &Event, uses: &'a [FilterUse]) -> BTreeMap
 }
 
 /// Gives true if a row is marked as not modelled.
-fn human(
-    out: &mut impl Write,
-    event: &Event,
-    subevents: &[&Subevent],
-    paint: Paint,
-    is_modelled: impl Fn(Option<&Subevent>) -> bool,
-) -> io::Result<bool> {
+fn human(out: &mut impl Write, event: &Event, shown: &Shown, paint: Paint, has_model: bool) -> io::Result<bool> {
     let mut marked = false;
-    let mut mark = |subevent: Option<&Subevent>| {
-        let is_modelled = is_modelled(subevent);
-        marked |= !is_modelled;
-        if is_modelled { ' ' } else { '-' }
+    let mut mark = |is_modelled: bool| {
+        let is_marked = has_model && !is_modelled;
+        marked |= is_marked;
+        if is_marked { '-' } else { ' ' }
     };
-    let first = if event.subevents.is_empty() { mark(None) } else { ' ' };
+    let first = if event.subevents.is_empty() { mark(shown.is_modelled) } else { ' ' };
     let select = format!("code {:#04x}  counters {}", event.code, counter_list(event.counters));
     row(out, first, "", event.name, &select, paint)?;
     paragraph(out, 6, event.description)?;
-    for subevent in subevents {
+    for &(subevent, is_modelled) in &shown.subevents {
         let other = subevent.counters != event.counters;
         let counters = if other { format!("  counters {}", counter_list(subevent.counters)) } else { String::new() };
         let select = format!("config {:#x}{counters}", subevent.config);
-        row(out, mark(Some(subevent)), "  .", subevent.name, &select, paint)?;
+        row(out, mark(is_modelled), "  .", subevent.name, &select, paint)?;
         paragraph(out, 8, subevent.description)?;
     }
     Ok(marked)

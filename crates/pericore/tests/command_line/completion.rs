@@ -70,6 +70,8 @@ fn bash_completes_names_of_events_metrics_and_machines() {
             &["{imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR_RMM/"],
         ),
         ("pericore stat --machine=gn", &["gnr"]),
+        ("pericore stat --machine 859", &["8592+"]),
+        ("pericore machine boot --machine e5-268", &["e5-2680"]),
         ("pericore list --machine emerald-r", &["emerald-rapids"]),
         ("pericore stat --machine emr -M memory,pcie", &["memory,pcie"]),
     ] {
@@ -99,6 +101,8 @@ const LINES: &[(&str, &str, &str)] = &[
     ),
     ("pericore list --machine e5-2600 --unit ", "r3", "r3qpi"),
     ("pericore stat --machine ", "gn", "gnr"),
+    ("pericore stat --machine ", "859", "8592+"),
+    ("pericore stat ", "--machine=e5-268", "--machine=e5-2680"),
     ("pericore stat --machine emr -M ", "memory,pci", "memory,pcie"),
     ("pericore ", "expl", "explain"),
     ("pericore stat ", "--per-so", "--per-socket"),

@@ -12,14 +12,23 @@ pub struct Bursts {
     pulses: Vec<(Wire, u64, u32)>,
 }
 
+/// Unit and instance, signal and its attributes, how many pulses.
+pub type Tagged = ((&'static str, u16), (&'static str, &'static [(&'static str, u64)]), u32);
+
 /// Unit and instance, event and subevent, how many pulses.
 pub type Burst = ((&'static str, u16), (&'static str, &'static str), u32);
 
 impl Bursts {
-    pub fn new(wiring: &mut Wiring, msr: u32, bursts: &[Burst]) -> Self {
+    pub fn new(wiring: &mut Wiring, msr: u32, bursts: &[Burst], tagged: &[Tagged]) -> Self {
         let mut pulses = Vec::new();
         for &((unit, instance), (event, subevent), count) in bursts {
             let (wire, tag) = wiring.subevent(0, unit, instance, event, subevent).unwrap();
+            pulses.push((wire, tag, count));
+        }
+        for &((unit, instance), (signal, attributes), count) in tagged {
+            let wire = wiring.signal(0, unit, instance, signal).unwrap();
+            let bits = |name: &str| wiring.attribute(unit, signal, name).unwrap();
+            let tag = attributes.iter().fold(0, |tag, (name, value)| bits(name).set(tag, *value));
             pulses.push((wire, tag, count));
         }
         Self { request: Address::Msr { cpu: 0, msr }, last: 0, pulses }

@@ -12,21 +12,41 @@ use pericore_doors::guest::{self, Boot, Hardware, Output, Prepared};
 use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Wiring;
 
-use super::bursts::{Burst, Bursts};
+use super::bursts::{Burst, Bursts, Tagged};
 use super::switched_off;
 use crate::ours::PERICORE;
 
 /// util-linux's, which every Debian has: busybox's keeps no capability when it changes the user.
 const SETPRIV: &str = "/usr/bin/setpriv";
 
+/// `as_user EVENTS MSR NUMBER`: a user who has one capability counts, and has neither /dev/cpu nor /dev/mem. Root asks
+/// for the burst meanwhile. Debian's kernels begin with a level of their own, 3, at which CAP_PERFMON is not enough.
+const AS_USER: &str = r#"
+as_user() {
+    rm /dev/mem; mv /dev/cpu /dev/apart; echo 2 >/proc/sys/kernel/perf_event_paranoid
+    mkfifo -m 666 /tmp/counting /tmp/done; touch /tmp/seen; chmod 666 /tmp/seen
+    /usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon -- \
+        env -u HOME timeout 60 pericore stat -j -e $1 -- \
+        sh -c 'ls -d /dev/cpu /dev/mem >/tmp/seen 2>&1; sleep 0.3
+            grep Cap[EP] /proc/$PPID/status >/tmp/counting; read x </tmp/done' \
+        2>/tmp/user &
+    local user=$! caps
+    caps=$(timeout 60 cat /tmp/counting); mv /dev/apart /dev/cpu; wrmsr $2 $3; timeout 60 sh -c 'echo >/tmp/done'
+    wait $user; echo '@@ user'; cat /tmp/user
+    echo '@@ rights'; echo "$caps"
+    echo '@@ seen'; cat /tmp/seen
+}
+"#;
+
 /// Runs a script, with pericore, on a machine whose bursts `msr` asks for.
-fn run(family: &str, msr: u32, bursts: &[Burst], script: &str) -> String {
+fn run(family: &str, msr: u32, bursts: &[Burst], tagged: &[Tagged], script: &str) -> String {
     let family = pericore_catalog::family(family).unwrap();
     let mut wiring = Wiring::new(family, 1);
-    let traffic = Bursts::new(&mut wiring, msr, bursts);
+    let traffic = Bursts::new(&mut wiring, msr, bursts, tagged);
     let chassis = Chassis::new(Shape::new(family, 1, 8, 1).unwrap(), wiring, |_| 8);
     let hardware = Arc::new(Mutex::new(Hardware::new(chassis, Box::new(traffic), 21_600_000_000)));
-    let mut boot = Boot::new(["sh", "-c", script].map(str::to_owned).to_vec());
+    let script = format!("{AS_USER}\n{script}");
+    let mut boot = Boot::new(["sh", "-c", &script].map(str::to_owned).to_vec());
     boot.programs.extend([PERICORE, SETPRIV].map(Into::into));
     boot.timeout = Duration::from_secs(900);
     let prepared = Prepared::get().unwrap_or_else(|error| panic!("{error}"));
@@ -55,6 +75,28 @@ fn counts(output: &str, name: &str) -> Vec<u64> {
     part.iter().map(|line| count(line).unwrap_or_else(|| panic!("{line}\n{output}")) as u64).collect()
 }
 
+/// Rows of `-j`.
+fn rows(output: &str, name: &str) -> Vec<serde_json::Value> {
+    let lines = part(output, name);
+    lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}\n{output}"))).collect()
+}
+
+fn count(row: &serde_json::Value) -> Option<f64> {
+    row["counter-value"].as_str().and_then(|count| count.parse::<f64>().ok())
+}
+
+/// The user has counted this through the kernel, without the files of registers, and could do nothing any more once
+/// the counters were open.
+fn the_user_counted(output: &str, truth: &[u64]) {
+    let user: Vec<_> = rows(output, "user").iter().map(|row| (count(row), row["through"].clone())).collect();
+    let expected: Vec<_> = truth.iter().map(|&count| (Some(count as f64), "kernel".into())).collect();
+    assert_eq!(user, expected, "{output}");
+    let rights = part(output, "rights");
+    assert!(rights.len() == 2 && rights.iter().all(|line| line.ends_with("\t0000000000000000")), "{output}");
+    let seen = part(output, "seen");
+    assert!(seen.len() == 2 && seen.iter().all(|line| line.contains("No such file")), "{output}");
+}
+
 #[test]
 fn on_emerald_rapids_by_all_three_ways() {
     if switched_off() {
@@ -69,6 +111,19 @@ fn on_emerald_rapids_by_all_three_ways() {
         (("m2m", 2), ("DIRECTORY_LOOKUP", "STATE_I"), 40_009),
         (("iio", 9), ("IOMMU0", "FIRST_LOOKUPS"), 10_007),
     ];
+    // Memory reads and writes of channels (kinds 0 and 4), look-ups that found no line (state I: bit 0), data in slots
+    // of flits sent, and words that devices wrote through ports 0 and 3.
+    let local = &[("sub", 1), ("kind", 1), ("origin", 3), ("home", 1)];
+    let tagged: [Tagged; 8] = [
+        (("imc", 0), ("cas", &[("kind", 0)]), 300_007),
+        (("imc", 7), ("cas", &[("kind", 0)]), 11),
+        (("imc", 7), ("cas", &[("kind", 4)]), 20_011),
+        (("cha", 0), ("llc_lookup", local), 50_021),
+        (("cha", 63), ("llc_lookup", local), 7),
+        (("upi", 1), ("tx_flits", &[("slot", 2), ("kind", 0)]), 60_013),
+        (("iio", 2), ("DATA_REQ_OF_CPU", &[("sub", 1), ("ch_mask", 1), ("fc_mask", 1)]), 80_021),
+        (("iio", 9), ("DATA_REQ_OF_CPU", &[("sub", 1), ("ch_mask", 8), ("fc_mask", 1)]), 13),
+    ];
     // The request lies in the PCU's last counter, 0x2fcb (Table 1-9). CHA 0's unit control and first control: 0x2000, 0x2002.
     let script = "echo '@@ perf'
         perf stat -a -x, -o /dev/stdout -e uncore_cha/event=0x50,umask=0x1/ -e uncore_imc_0/event=0x2,umask=0x1/ -e uncore_imc_7/event=0x2,umask=0x1/ \
@@ -81,8 +136,12 @@ fn on_emerald_rapids_by_all_three_ways() {
         echo '@@ after'; rdmsr 0x2000; rdmsr 0x2002; setpci -s fe:0c.0 438.l
         echo '@@ kernel'
         pericore stat -v -x, -o /dev/stdout -e $events -- wrmsr 0x2fcb 3 2>/tmp/words || exit 3
-        echo '@@ words'; cat /tmp/words";
-    let output = run("emerald-rapids", 0x2fcb, &bursts, script);
+        echo '@@ words'; cat /tmp/words
+        # Bandwidth of memory, misses of the LLC, links and PCIe.
+        wanted=imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,cha/LLC_LOOKUP.MISS_ALL/,upi/TxL_FLITS.ALL_DATA/
+        as_user $wanted,iio/DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS/ 0x2fcb 4";
+    let output = run("emerald-rapids", 0x2fcb, &bursts, &tagged, script);
+    the_user_counted(&output, &[300_018, 20_011, 50_028, 60_013, 80_034]);
     let truth = [1_000_020, 70_001, 5, 40_009, 10_007];
     assert_eq!(counts(&output, "perf"), truth, "{output}");
     assert_eq!(counts(&output, "pericore"), truth, "{output}");
@@ -106,48 +165,33 @@ fn on_e5_2600() {
         (("imc", 3), ("CAS_COUNT", "RD_REG"), 5),
         (("ha", 0), ("REQUESTS", "READS"), 40_009),
         (("qpi", 1), ("RxL_FLITS_G1", "DRS_DATA"), 10_007),
+        (("r2pcie", 0), ("RING_BL_USED", "CW_EVEN"), 3_001),
     ];
     // The request lies in the PCU's last counter, 0xc39 (Table 2-73).
     let script = "echo '@@ perf'
         perf stat -a -x, -o /dev/stdout -e uncore_cbox/event=0x13,umask=0x1/ -e uncore_imc/event=0x4,umask=0x3/ \
-            -e uncore_ha/event=0x1,umask=0x3/ -e uncore_qpi/event=0x102,umask=0x8/ -- wrmsr 0xc39 1 || exit 1
+            -e uncore_ha/event=0x1,umask=0x3/ -e uncore_qpi/event=0x102,umask=0x8/ \
+            -e uncore_r2pcie/event=0x9,umask=0x1/ -- wrmsr 0xc39 1 || exit 1
         echo '@@ before'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l
         echo '@@ pericore'
         events=cbo/RxR_INSERTS.IRQ/,imc/CAS_COUNT.RD/,ha/REQUESTS.READS/,qpi/RxL_FLITS_G1.DRS_DATA/
+        events=$events,r2pcie/RING_BL_USED.CW_EVEN/
         pericore stat --through registers -x, -o /dev/stdout -e $events -- wrmsr 0xc39 2 || exit 2
         echo '@@ after'; rdmsr 0xd04; rdmsr 0xd10; setpci -s ff:10.0 f4.l d8.l
         echo '@@ kernel'
         pericore stat --through kernel -x, -o /dev/stdout -e $events -- wrmsr 0xc39 3 || exit 3
-        # A user who has one capability, and neither /dev/cpu nor /dev/mem. Root asks for the burst meanwhile.
-        # Debian's kernels begin with a level of their own, 3, at which CAP_PERFMON is not enough.
-        rm /dev/mem; echo 2 >/proc/sys/kernel/perf_event_paranoid; mkfifo -m 666 /tmp/counting /tmp/done
-        /usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon -- \
-            env -u HOME timeout 60 pericore stat -j -e $events -- \
-            sh -c 'sleep 0.3; grep Cap[EP] /proc/$PPID/status >/tmp/counting; read x </tmp/done' 2>/tmp/user &
-        user=$!
-        caps=$(timeout 60 cat /tmp/counting); wrmsr 0xc39 4; timeout 60 sh -c 'echo >/tmp/done'
-        wait $user; echo '@@ user'; cat /tmp/user
-        echo '@@ rights'; echo \"$caps\"
+        as_user $events 0xc39 4
         # From here on nobody writes registers.
         mount -t securityfs none /sys/kernel/security && echo integrity >/sys/kernel/security/lockdown || exit 5
         echo '@@ lockdown'; pericore stat -j -e imc/CLOCKTICKS/ --timeout 20 2>&1 || exit 6
         echo '@@ barred'; pericore stat --through registers -e imc/CLOCKTICKS/ --timeout 20 2>&1; echo status $?";
-    let output = run("e5-2600", 0xc39, &bursts, script);
-    let truth = [1_000_003, 70_006, 40_009, 10_007];
+    let output = run("e5-2600", 0xc39, &bursts, &[], script);
+    let truth = [1_000_003, 70_006, 40_009, 10_007, 3_001];
     assert_eq!(counts(&output, "perf"), truth, "{output}");
     assert_eq!(counts(&output, "pericore"), truth, "{output}");
     assert_eq!(counts(&output, "kernel"), truth, "{output}");
-    let rows = |name: &str| -> Vec<serde_json::Value> {
-        let lines = part(&output, name);
-        lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}\n{output}"))).collect()
-    };
-    let count = |row: &serde_json::Value| row["counter-value"].as_str().and_then(|count| count.parse::<f64>().ok());
-    let user: Vec<_> = rows("user").iter().map(|row| (count(row), row["through"].clone())).collect();
-    assert_eq!(user, truth.map(|count| (Some(count as f64), "kernel".into())), "{output}");
-    // What it could do when the program ran: nothing any more, once its counters were open.
-    let rights = part(&output, "rights");
-    assert!(rights.len() == 2 && rights.iter().all(|line| line.ends_with("\t0000000000000000")), "{output}");
-    let locked = rows("lockdown");
+    the_user_counted(&output, &truth);
+    let locked = rows(&output, "lockdown");
     assert!(locked[0]["through"] == "kernel" && count(&locked[0]) > Some(0.0), "{output}");
     let barred = part(&output, "barred").join("\n");
     assert!(barred.contains("kernel lockdown (integrity)") && barred.contains("status 255"), "{output}");
