@@ -56,7 +56,13 @@ impl EventLine<'_> {
         optional(&mut line, ",\"umask\":", self.umask.as_deref());
         text(&mut line, ",\"config\":", &self.config);
         optional(&mut line, ",\"perf\":", self.perf.as_deref());
-        list(&mut line, ",\"counters\":[", &self.counters, |line, counter| value(line, "", counter));
+        list(&mut line, ",\"counters\":[", &self.counters, |line, counter| {
+            // Without the formatter, as for hexadecimal numbers.
+            if let tens @ 1.. = counter / 10 {
+                line.push(char::from(b'0' + tens % 10));
+            }
+            line.push(char::from(b'0' + counter % 10));
+        });
         match self.max_increment {
             Some(number) => value(&mut line, ",\"max_increment\":", number),
             None => line.push_str(",\"max_increment\":null"),
