@@ -19,6 +19,7 @@ need tmux tmux
 need zsh zsh
 need fish fish
 need chromium chromium
+need ip iproute2
 need node nodejs
 need npm npm
 # Debian's package is for Debian's interpreter, whatever else is called python3.
@@ -55,12 +56,15 @@ if ! cmp -s tests/tiers/python.txt "$readers/installed.txt"; then
     "$readers/bin/pip" install -q --disable-pip-version-check -r tests/tiers/python.txt
     cp tests/tiers/python.txt "$readers/installed.txt"
 fi
-# What drives the browser, with the versions of the lock file: those that run on the Node.js 18 of Debian 12.
-driver=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pericore/browser
-if ! cmp -s tests/browser/package-lock.json "$driver/installed.json"; then
-    say "installing what drives the browser"
-    mkdir -p "$driver"
-    cp tests/browser/package.json tests/browser/package-lock.json "$driver/"
-    npm ci --silent --no-audit --no-fund --prefix "$driver"
-    cp tests/browser/package-lock.json "$driver/installed.json"
-fi
+# What drives the browser, and Grafana's schema with the compiler that checks against it, with the versions of the lock files: those that run on
+# the Node.js 18 of Debian 12.
+for driven in browser dashboard; do
+    driver=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pericore/$driven
+    if ! cmp -s "tests/$driven/package-lock.json" "$driver/installed.json"; then
+        say "installing what tests/$driven needs"
+        mkdir -p "$driver"
+        cp "tests/$driven/package.json" "tests/$driven/package-lock.json" "$driver/"
+        npm ci --silent --no-audit --no-fund --prefix "$driver"
+        cp "tests/$driven/package-lock.json" "$driver/installed.json"
+    fi
+done

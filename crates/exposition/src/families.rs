@@ -10,6 +10,7 @@ use pericore_report::rows::place;
 
 use crate::lateness::Lateness;
 use crate::process::Process;
+use crate::surroundings::Surroundings;
 use crate::tally::{Named, Tally};
 
 /// What is said of the process and the machine with every exposition.
@@ -27,6 +28,8 @@ pub struct Environment {
     pub lateness: Lateness,
     /// What this process takes of the machine.
     pub process: Process,
+    /// Memory nodes and devices of the machine.
+    pub surroundings: Surroundings,
 }
 
 /// A number that there is not, or that is in doubt, in words.
@@ -56,6 +59,7 @@ pub fn exposition(
 ) -> Exposition {
     let mut maker = Maker::new(environment, plan, tally);
     let mut families = maker.general(environment, tally, sample);
+    families.extend(environment.surroundings.families(&maker.always));
     families.extend(maker.process(&environment.process));
     families.extend(maker.events(names, tally));
     families.extend(maker.metrics(sample, scope));

@@ -8,9 +8,11 @@
 mod families;
 mod lateness;
 mod process;
+mod surroundings;
 mod tally;
 
 pub use families::{Environment, Exposition, ExpositionNote, exposition};
 pub use lateness::Lateness;
 pub use process::Process;
+pub use surroundings::Surroundings;
 pub use tally::{Named, Running, Tally, names};

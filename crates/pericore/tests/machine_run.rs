@@ -71,6 +71,7 @@ fn what_cannot_be_injected_is_named_with_what_can() {
         refused(&["--machine", machine, "--inject", inject, "--", "true"], words);
     };
     refuse("e5-2600", "imx/CAS_COUNT.RD=1", &["no unit \"imx\"", "imc"]);
+    refuse("e5-2600", "imc4/CAS_COUNT.RD=1", &["no unit \"imc4\""]);
     refuse("e5-2600", "imc/CAS_COUNTS.RD=1", &["no event or signal \"CAS_COUNTS\"", "CAS_COUNT"]);
     refuse("e5-2600", "imc/CAS_COUNT.RD_REGS=1", &["no subevent \"RD_REGS\"", "RD_REG"]);
     refuse("e5-2600", "imc/CAS_COUNT=1", &["CAS_COUNT counts by subevents", "imc/CAS_COUNT.RD_REG"]);
@@ -100,6 +101,10 @@ fn what_is_injected_counts_as_one_kind() {
     let (part, said) = counts("imc/CAS_COUNT.RD_UNDERFILL=1000000");
     assert!(matches!(part[..], [all, 0, underfills, _] if all > 10_000 && underfills == all), "{part:?}");
     assert!(said.is_empty(), "{said}");
+    let (of_one, _) = counts("imc0/CAS_COUNT.RD_REG=1000000");
+    assert!(matches!(of_one[..], [all, regular, 0, _] if all > 10_000 && regular == all), "{of_one:?}");
+    let (of_another, _) = counts("imc1/CAS_COUNT.RD_REG=1000000");
+    assert_eq!(of_another, [0, 0, 0, 0], "what another channel does is not in channel 0");
 }
 
 /// Its registers look like a Xeon's, but our own program says that they are none.

@@ -118,18 +118,58 @@ fn one_peer_cannot_take_all_places() {
     board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
     let _idle = [reader_that_does_not_read(address), reader_that_does_not_read(address)];
     assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "));
-    let other = {
-        use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
-        let other = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
-        bind(&other, &std::net::SocketAddr::from(([127, 0, 0, 2], 0))).unwrap();
-        connect(&other, &address).unwrap();
-        other
-    };
-    let mut other = TcpStream::from(other);
+    let mut other = connected(address, [127, 0, 0, 2]).unwrap();
     other.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
     let mut text = String::new();
     other.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
+}
+
+/// A connection from an address of this host.
+fn connected(address: std::net::SocketAddr, from: [u8; 4]) -> io::Result<TcpStream> {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+    let client = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    bind(&client, &std::net::SocketAddr::from((from, 0)))?;
+    connect(&client, &address)?;
+    Ok(TcpStream::from(client))
+}
+
+/// 200 scrapers, each at an address of its own, ask at the same time, and again where there was no room, as scrapers
+/// do. Beside them one address has as many readers that do not read as may be, and sends garbage. Each scraper gets the
+/// whole page.
+#[test]
+fn two_hundred_scrapers_get_whole_pages_beside_slow_readers_and_garbage() {
+    let (address, board) = serve(Limits::default());
+    let page: Vec<u8> = (0..3 << 20).map(|byte: u32| b'a' + (byte % 23) as u8).collect();
+    board.put(Pages { prometheus: page.clone(), ..Pages::default() });
+    let _slow: Vec<TcpStream> =
+        (0..Limits::default().of_one_peer).map(|_| reader_that_does_not_read(address)).collect();
+    let end = std::time::Instant::now() + Duration::from_secs(120);
+    let scrape = |number: u8| {
+        loop {
+            let mut text = Vec::new();
+            let asked = connected(address, [127, 0, 1, number]).and_then(|mut client| {
+                client.write_all(REQUEST)?;
+                client.read_to_end(&mut text)
+            });
+            if asked.is_ok() && text.starts_with(b"HTTP/1.1 200 ") {
+                assert!(text.ends_with(&page) && text.len() < page.len() + 1000, "{} bytes", text.len());
+                return;
+            }
+            assert!(std::time::Instant::now() < end, "scraper {number}: {asked:?}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    thread::scope(|scope| {
+        let scrape = &scrape;
+        let scrapers: Vec<_> = (1..=200).map(|number| scope.spawn(move || scrape(number))).collect();
+        while !scrapers.iter().all(|scraper| scraper.is_finished()) {
+            // Nothing that is HTTP, of 10,000 bytes.
+            let garbage: Vec<u8> = (0..10_000_u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+            let _ = connected(address, [127, 0, 0, 9]).and_then(|mut client| client.write_all(&garbage));
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
 }
 
 /// What a client gets, which may be nothing when there are too many.

@@ -14,6 +14,7 @@ mod forbidden;
 mod host;
 mod memory;
 mod msr;
+mod nodes;
 mod pci;
 mod place;
 pub mod privileges;
@@ -29,6 +30,7 @@ use std::time::Instant;
 
 pub use forbidden::Forbidden;
 pub use host::{Host, HostError};
+pub use nodes::MemoryNode;
 pub use processor::Processor;
 pub(crate) use refusal::{NOT_PERMITTED, REMEDIES};
 pub use refusal::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI};

@@ -1,5 +1,6 @@
 //! The live machine of a command line, and what happens on it while a client measures.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -26,8 +27,8 @@ pub struct LiveArgs {
     /// first, then repeated in real time
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", conflicts_with = "inject")]
     workload: Option<String>,
-    /// Emit a signal at a constant rate in every instance of a unit; without any, only clocks count. Whatever adds the subevent up with others counts
-    /// it, too
+    /// Emit a signal at a constant rate in every instance of a unit, or in one (`imc0/...`) of each socket; without any, only clocks count. Whatever adds
+    /// the subevent up with others counts it, too
     #[arg(long, value_name = "UNIT/EVENT[.SUBEVENT]=PER_SECOND")]
     inject: Vec<String>,
     /// Write what the workload really does to this file, by the machine's ledger: a JSON line for each event and
@@ -94,10 +95,11 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
     let (name, rate) = text.split_once('=').ok_or_else(wrong)?;
     let (unit, event) = name.split_once('/').ok_or_else(wrong)?;
     let rate: u64 = rate.parse().map_err(|_| wrong())?;
-    let row = family.unit(unit).ok_or_else(|| {
+    let (row, instances) = instances_named(unit, family).ok_or_else(|| {
         let near = hint(unit, family.units.iter().map(|unit| unit.name));
         Failure::usage(format!("{text:?}: {} has no unit {unit:?}{near}", family.name))
     })?;
+    let unit = row.name;
     let (event, subevent) = event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
     let signal = injected(row, event, subevent).map_err(|why| Failure::usage(format!("{text:?}: {why}")))?;
     let part = subevent.and_then(|name| part_of(row.event(event)?, name));
@@ -107,7 +109,7 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
         ));
     }
     let subevent = part.or(subevent);
-    for instance in 0..row.instances {
+    for instance in instances {
         if let Some(subevent) = subevent {
             let names = (event, subevent);
             traffic.subevent(&mut machine.wiring, (unit, instance), names, rate).map_err(Failure::usage)?;
@@ -119,6 +121,16 @@ fn inject(text: &str, family: &Family, machine: &mut LiveMachine, traffic: &mut 
         }
     }
     Ok(())
+}
+
+/// A unit by its name, with all of its instances, or by the name of one of them.
+fn instances_named(name: &str, family: &Family) -> Option<(&'static Unit, Range<u16>)> {
+    if let Some(unit) = family.unit(name) {
+        return Some((unit, 0..unit.instances));
+    }
+    let bare = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let (unit, number) = (family.unit(bare)?, name[bare.len()..].parse::<u16>().ok()?);
+    (number < unit.instances).then(|| (unit, number..number + 1))
 }
 
 /// For a subevent that adds up others the first of these: to be of all at once would be of none of them in particular.

@@ -143,6 +143,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
                 kernel: None,
                 ways: &[],
                 stacks: None,
+                host: None,
                 ender: ender.clone(),
             })?;
         }

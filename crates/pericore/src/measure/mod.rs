@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_observe::kernel::KernelPlan;
+use pericore_observe::linux::Host;
 use pericore_observe::plan::{Cost, Plan};
 use pericore_observe::run::Schedule;
 use pericore_observe::session::Sample;
@@ -146,6 +147,8 @@ pub struct Subject<'a> {
     pub ways: &'a [String],
     /// The I/O stacks of a unit that has metrics, with the PCI devices behind them, on a real machine.
     pub stacks: Option<&'a UnitStacks>,
+    /// The machine, if it is a real one.
+    pub host: Option<&'a Host>,
     /// Ends the measurement.
     pub ender: Ender,
 }

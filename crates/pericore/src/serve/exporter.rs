@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pericore_exporter::text::{self, Format};
 use pericore_exporter::{Board, Limits, Listener, Pages, RequestPolicy, Server, SocketFile};
-use pericore_exposition::{Environment, Exposition, Lateness, Named, Process, Tally, exposition, names};
+use pericore_exposition::{Environment, Exposition, Lateness, Named, Process, Surroundings, Tally, exposition, names};
 use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::run::without_wraps;
 use pericore_report::fewer::Fewer;
@@ -71,6 +71,7 @@ impl<'a> Exporter<'a> {
                 accesses: 0,
                 lateness: Lateness::default(),
                 process: Process::default(),
+                surroundings: Surroundings::default(),
             },
         }
     }
@@ -96,6 +97,8 @@ impl Receiver for Exporter<'_> {
         self.environment.emulated.clone_from(&subject.emulated);
         self.environment.accesses = subject.cost.accesses();
         self.environment.started = since_epoch();
+        self.environment.surroundings =
+            subject.host.map(|host| Surroundings::of(host, &subject.plan.selection)).unwrap_or_default();
         let Some(listener) = self.listener.take() else { return Ok(()) };
         let asked = self.args.interval / 1e3;
         let interval = without_wraps(asked, subject.plan);

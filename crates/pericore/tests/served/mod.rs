@@ -1,5 +1,6 @@
 //! `pericore serve` beyond the loopback address: encrypted, with a token, and pushed to a collector.
 
+mod cost;
 mod guarded;
 mod pushed;
 
@@ -25,9 +26,17 @@ impl Drop for Running {
 
 /// A server of a streaming software machine with more options, its port, and the line with which it begins.
 pub fn serve(options: &[&str]) -> (Running, String, String) {
-    let line = "serve --machine e5-2600 --workload stream -I 250 --listen 127.0.0.1:0";
+    serve_on("e5-2600", "stream", &[&["-I", "250"], options].concat())
+}
+
+/// The same on any machine.
+pub fn serve_on(machine: &str, workload: &str, options: &[&str]) -> (Running, String, String) {
     let mut program = command(PERICORE);
-    program.args(line.split(' ')).args(options).stdout(Stdio::null()).stderr(Stdio::piped());
+    program
+        .args(["serve", "--machine", machine, "--workload", workload, "--listen", "127.0.0.1:0"])
+        .args(options)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut running = Running(program.spawn().expect("the program starts"));
     let mut lines = BufReader::new(running.0.stderr.take().expect("it is piped")).lines();
     let begin = lines.by_ref().map_while(Result::ok).find(|line| line.contains("127.0.0.1:"));

@@ -203,6 +203,7 @@ fn on(
                 kernel,
                 ways: &ways.reasons,
                 stacks: stacks.as_ref(),
+                host: stand_in().is_none().then_some(host),
                 ender,
             })?;
         }

@@ -1,8 +1,10 @@
 //! Expositions of samples made by hand.
 
+mod memory;
+
 use clap::Parser;
 use pericore_exporter::text::{self, Format};
-use pericore_exposition::{Environment, Lateness, Named, Process, Tally, exposition, names};
+use pericore_exposition::{Environment, Lateness, Named, Process, Surroundings, Tally, exposition, names};
 use pericore_metrics::{UnitOfMeasure, Validity};
 use pericore_observe::discover::discover;
 use pericore_observe::plan::Plan;
@@ -75,6 +77,7 @@ const ENVIRONMENT: Environment = Environment {
     accesses: 32,
     lateness: Lateness::of(2.0),
     process: Process { cpu_seconds: Some(1.25), memory: Some(20 << 20) },
+    surroundings: Surroundings { nodes: Vec::new(), stacks: Vec::new() },
 };
 
 /// Three samples of four channels in each of two sockets, 1000 reads and 500 writes each: in the second a channel of
@@ -100,7 +103,7 @@ fn the_exposition_of_three_samples() {
     });
     let [first, second, third] = expositions;
     let text = |families| text::exposition(families, Format::Prometheus);
-    let golden = include_str!("../../../../tests/golden/serve/first.prom");
+    let golden = include_str!("../../../../../tests/golden/serve/first.prom");
     assert_eq!(text(&first.families), golden.replace("VERSION", env!("CARGO_PKG_VERSION")));
     assert_eq!(first.notes, []);
 
