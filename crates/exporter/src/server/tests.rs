@@ -148,15 +148,15 @@ fn two_hundred_scrapers_get_whole_pages_beside_slow_readers_and_garbage() {
     let scrape = |number: u8| {
         loop {
             let mut text = Vec::new();
-            let asked = connected(address, [127, 0, 1, number]).and_then(|mut client| {
+            let outcome = connected(address, [127, 0, 1, number]).and_then(|mut client| {
                 client.write_all(REQUEST)?;
                 client.read_to_end(&mut text)
             });
-            if asked.is_ok() && text.starts_with(b"HTTP/1.1 200 ") {
+            if outcome.is_ok() && text.starts_with(b"HTTP/1.1 200 ") {
                 assert!(text.ends_with(&page) && text.len() < page.len() + 1000, "{} bytes", text.len());
                 return;
             }
-            assert!(std::time::Instant::now() < end, "scraper {number}: {asked:?}");
+            assert!(std::time::Instant::now() < end, "scraper {number}: {outcome:?}");
             thread::sleep(Duration::from_millis(50));
         }
     };

@@ -1,5 +1,6 @@
-//! A Prometheus that scrapes many servers, each in a network namespace: rules fire, of the hosts that they are about
-//! alone, and every query finds numbers. Each host is a software machine that plays its recorded window again and again.
+//! A Prometheus that scrapes many servers, each in a network namespace: rules fire, of the hosts that they are
+//! about alone, and every query finds numbers. Each host is a software machine that plays its recorded window again
+//! and again.
 
 use std::path::Path;
 use std::process::Command;
@@ -39,7 +40,8 @@ fn server(network: &Network, host: usize, interval: &str, state: &Path) -> Runni
     let mut program = network.command(Some(host), PERICORE);
     program.env("XDG_STATE_HOME", state.join(host.to_string()));
     if host == UNBALANCED {
-        // 100 and 20 million lines of 64 bytes a second from two channels of four: 7.7 GB/s, the busiest 3.3 times the mean.
+        // 100 and 20 million lines of 64 bytes a second from two channels of four: 7.7 GB/s, the busiest 3.3 times the
+        // mean.
         let machine = "machine run --machine e5-2600:sockets=2 --inject imc0/CAS_COUNT.RD_REG=100000000 --inject \
                        imc1/CAS_COUNT.RD_REG=20000000 --";
         program.args(machine.split(' ')).args([PERICORE, "serve"]);

@@ -44,7 +44,7 @@ impl Running {
         let missing = "apt-get install prometheus, or run tests/run, which fetches it";
         let spawned = program.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         let mut running = Self(spawned.unwrap_or_else(|error| panic!("{program:?}: {error}; {missing}")));
-        let mut said = String::new();
+        let mut printed = String::new();
         let mut lines = BufReader::new(running.0.stderr.take().expect("it is piped")).lines();
         while let Some(line) = lines.next() {
             let line = line.expect("UTF-8");
@@ -53,10 +53,10 @@ impl Running {
                 std::thread::spawn(move || lines.for_each(drop));
                 return (running, found.to_owned());
             }
-            said += &line;
-            said.push('\n');
+            printed += &line;
+            printed.push('\n');
         }
-        panic!("{program:?} never said {mark:?}: {said}");
+        panic!("{program:?} never said {mark:?}: {printed}");
     }
 }
 
@@ -77,11 +77,11 @@ fn get(network: Option<&Network>, arguments: &[&str]) -> Option<String> {
 }
 
 /// What comes when it is asked for, as soon as it is there.
-fn awaited<T>(what: &str, ask: impl Fn() -> Option<T>) -> T {
+fn awaited<T>(what: &str, request: impl Fn() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        if let Some(reply) = request() {
+            return reply;
         }
         assert!(began.elapsed() < PATIENCE, "{what} never came");
         std::thread::sleep(Duration::from_millis(100));
@@ -95,9 +95,9 @@ fn checked(metrics: &str) -> String {
     let mut child = tool.spawn().expect("apt-get install prometheus, or run tests/run, which fetches it");
     child.stdin.take().expect("it is piped").write_all(metrics.as_bytes()).expect("it reads all");
     let output = child.wait_with_output().expect("it is ours");
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    assert!(output.status.success(), "{said}\n{metrics}");
-    said
+    let notes = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{notes}\n{metrics}");
+    notes
 }
 
 /// The blocks of a document in a language.
@@ -142,9 +142,9 @@ impl<'n> Prometheus<'n> {
     /// The series of a query: their labels and their values.
     fn series(&self, text: &str) -> Vec<(Value, f64)> {
         let (query, url) = (format!("query={text}"), format!("http://{}/api/v1/query", self.place));
-        let answer = get(self.network, &["--data-urlencode", &query, &url]);
-        let answer: Value = serde_json::from_str(&answer.unwrap_or_else(|| panic!("it refuses {text}"))).expect("JSON");
-        let results = answer["data"]["result"].as_array().expect("a vector").iter();
+        let reply = get(self.network, &["--data-urlencode", &query, &url]);
+        let reply: Value = serde_json::from_str(&reply.unwrap_or_else(|| panic!("it refuses {text}"))).expect("JSON");
+        let results = reply["data"]["result"].as_array().expect("a vector").iter();
         let number = |result: &Value| result["value"][1].as_str().and_then(|value| value.parse().ok());
         results.map(|result| (result["metric"].clone(), number(result).expect("a number"))).collect()
     }

@@ -2,7 +2,8 @@
 
 use super::{BANDWIDTH, DOCUMENT, Prometheus, awaited, blocks, checked, get, queries_find_numbers, serve};
 
-/// Both formulas of the document give lines read each second: 64 bytes of the bandwidth that the machine has all the time.
+/// Both formulas of the document give lines read each second: 64 bytes of the bandwidth that the machine has all the
+/// time.
 #[test]
 fn rates_of_prometheus_are_the_machines() {
     let (_server, target) = serve();

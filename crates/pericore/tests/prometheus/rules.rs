@@ -1,4 +1,5 @@
-//! Rules, queries and the dashboard without a server: by Prometheus' own tool, on series by hand, and by Grafana's schema.
+//! Rules, queries and the dashboard without a server: by Prometheus' own tool, on series by hand, and by Grafana's
+//! schema.
 
 use std::process::Command;
 
@@ -19,7 +20,8 @@ fn rules_do_what_they_should() {
     }
 }
 
-/// The queries that join numbers with devices and memory nodes, as the document has them, on series as `serve` has them.
+/// The queries that join numbers with devices and memory nodes, as the document has them, on series as `serve` has
+/// them.
 #[test]
 fn devices_and_memory_nodes_join_with_numbers() {
     let folder = tempfile::tempdir().expect("a folder of ours");
