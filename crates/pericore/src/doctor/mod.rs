@@ -90,13 +90,14 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
                 _ => Vec::new(),
             };
             let mut about = pericore_doctor::about(&host, &findings);
-            let folders = file.iter().filter_map(BundleFile::folder).chain(restore::folders_of_journals(None));
-            confine(ThreadPart::Measuring, &folders.collect::<Vec<_>>());
+            // Counters of the kernel are opened for it: it comes before this thread is confined.
             if args.selfcheck {
                 let of_check = selfcheck::this_machine(&host, &process, &codes)?;
                 about.extend(of_check.iter().map(line));
                 findings.extend(of_check);
             }
+            let folders = file.iter().filter_map(BundleFile::folder).chain(restore::folders_of_journals(None));
+            confine(ThreadPart::Measuring, &folders.collect::<Vec<_>>());
             let bundle = file.as_ref().map(|_| host_bundle(&host, &process, &about)).transpose()?;
             if host.family().is_ok() {
                 findings.extend(sessions::examine(&restore::other_sessions()));
