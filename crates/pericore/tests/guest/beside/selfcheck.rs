@@ -51,8 +51,8 @@ fn a_sound_machine_has_no_finding_alone_and_beside_perf() {
         let findings = findings(&run, part);
         let good = findings.iter().filter(|(state, _)| state == "ok").count();
         assert!(good >= 12, "{part}: {findings:#?}\n{}", run.output);
-        // All clocks of this machine are one, of 2.7 GHz, and its channels' reads are made up, without a home agent that
-        // sent them: that is seen, and nothing else.
+        // All clocks of this machine are one, of 2.7 GHz, and its channels' reads are made up, without a home agent
+        // that sent them: that is seen, and nothing else.
         let made_up = ["MHz are documented", "ha/REQUESTS.READS/"];
         let is_made_up = |message: &str| made_up.iter().any(|words| message.contains(words));
         let wrong = findings.iter().filter(|(state, _)| state == "problem");
