@@ -7,7 +7,7 @@ use super::{Scene, boot, everybody_is_right, refused, switched_off};
 
 const FREEZE: u64 = 0x1_0100;
 
-pub(super) const SCENE: Scene = Scene {
+const SCENE: Scene = Scene {
     ours: ["imc0/CAS_COUNT.RD_REG/", "imc0/CLOCKTICKS/"],
     per_second: 2_000_003,
     block: Block {
