@@ -49,6 +49,7 @@ pub fn family<'c>(to: &'c Arena, family: &Family) -> compiled::Family<'c> {
             metric: to.text(&row.metric),
             of: optional(to, row.of.as_ref()),
         }),
+        floorplan: list(to, &family.floorplan, |(row, _)| to.text(row)),
         processor: family.processor.as_ref().map(|row| processor(to, row)),
         stubs: list(to, &family.stubs, |row| function(to, row)),
         discovery: family.discovery.as_ref().map(|row| function(to, row)),

@@ -45,6 +45,8 @@ pub struct Family {
     pub default_metrics: Vec<String>,
     pub views: Vec<ViewRow>,
     pub summary: Vec<SummaryRow>,
+    /// Rows of the die, with the names of unit instances.
+    pub floorplan: Vec<(String, Place)>,
     pub processor: Option<ProcessorRow>,
     pub stubs: Vec<FunctionRow>,
     pub discovery: Option<FunctionRow>,

@@ -56,6 +56,7 @@ fn the_rows_have_what_the_files_have() {
         default_metrics,
         views,
         summary,
+        floorplan,
         processor,
         stubs,
         discovery,
@@ -68,6 +69,7 @@ fn the_rows_have_what_the_files_have() {
     found += &lines(clocks);
     found += &lines(views);
     found += &lines(summary);
+    found += &lines(floorplan);
     found += &lines(processor.as_slice());
     found += &lines(stubs);
     found += &lines(discovery.as_slice());

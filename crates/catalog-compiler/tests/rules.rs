@@ -265,6 +265,22 @@ const CASES: &[Case] = &[
     ),
     case(
         FAMILY,
+        "aliases = [\"t\"]",
+        "aliases = [\"t\"]\nfloorplan = [\"box0 bax1\"]",
+        "floorplan",
+        "floorplan: \"bax1\" is no unit instance",
+        "write a unit and the number of an instance, as cha12, or . for other parts",
+    ),
+    case(
+        FAMILY,
+        "aliases = [\"t\"]",
+        "aliases = [\"t\"]\nfloorplan = [\"box0 .\", \". box0\"]",
+        "floorplan",
+        "floorplan: box0 has two places",
+        "leave one out",
+    ),
+    case(
+        FAMILY,
         "[[unit]]",
         "[[summary]]\nlabel = \"Rate\"\nmetric = \"box/TOY_RAT\"\n\n[[unit]]",
         "[[summary]]",

@@ -32,6 +32,10 @@ pub struct Family<'c> {
     /// The figures that a report begins with, in this order.
     #[serde(deserialize_with = "embedded::list")]
     pub summary: &'c [SummaryFigure<'c>],
+    /// Where unit instances are on the die, row by row: names of instances with spaces between, `.` for other parts.
+    /// Empty where that is not known.
+    #[serde(deserialize_with = "embedded::list")]
+    pub floorplan: &'c [&'c str],
     /// One of its processors as CPUID describes it, if that is known.
     pub processor: Option<ProcessorPart<'c>>,
     /// PCI functions of each socket's uncore bus that tools look for, or that a bus scan needs to find the others.

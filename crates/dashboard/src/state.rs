@@ -65,6 +65,8 @@ pub struct State {
     pub title: String,
     /// Of which units fewer answer than there can be, a line for each.
     pub fewer: Vec<String>,
+    /// Where unit instances are on the die, row by row, as the catalogue has it.
+    pub floorplan: &'static [&'static str],
     /// What is behind the I/O stacks, in lines.
     pub devices: Vec<String>,
     /// Seconds between two samples.
@@ -106,6 +108,7 @@ impl State {
         Self {
             title: String::new(),
             fewer: Vec::new(),
+            floorplan: &[],
             devices: Vec::new(),
             interval,
             look,

@@ -44,6 +44,38 @@ fn pages_are_as_they_were_read() {
     }
 }
 
+/// The page on the live view shows what it shows.
+#[test]
+fn the_document_has_the_picture() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/counting/top.md")).expect("a page");
+    let picture = screen(&measured(), SIZES[0]);
+    assert!(page.contains(&picture), "docs/counting/top.md does not have\n{picture}");
+}
+
+/// The die of the toy: three rows of cores between memory, and rows of I/O that the map leaves out.
+const DIE: [&str; 8] = [
+    "iio0 iio1 upi0 upi1 iio2 iio3 . . . . .",
+    "cha0 cha1 cha2 cha3 cha4 cha5 cha6 cha7 cha8 cha9 cha10",
+    "m2m0 cha11 cha12 cha13 cha14 cha15 cha16 cha17 cha18 cha19 m2m1",
+    "cha20 cha21 cha22 cha23 cha24 cha25 cha26 cha27 cha28 cha29 cha30",
+    "cha31 cha32 cha33 cha34 cha35 cha36 cha37 cha38 cha39 cha40 cha41",
+    "m2m2 cha42 cha43 cha44 cha45 cha46 cha47 cha48 cha49 cha50 m2m3",
+    "cha51 cha52 cha53 cha54 cha55 cha56 cha57 cha58 cha59 cha60 cha61",
+    "cha62 cha63 . . upi2 upi3 iio4 iio5 . . .",
+];
+
+/// Where the catalogue knows the die, the map is laid out like it.
+#[test]
+fn the_map_has_the_layout_of_the_die() {
+    let mut state = measured();
+    state.floorplan = &DIE;
+    state.press(Key::Char('3'));
+    for (width, height) in SIZES {
+        holds(&format!("die-{width}x{height}.txt"), &screen(&state, (width, height)));
+    }
+}
+
 /// From the system to a counter: each step narrows the rows down, and each way back leads to where it began.
 #[test]
 fn the_way_down_leads_to_counters_and_back() {

@@ -42,6 +42,7 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
             metric: row.string("metric"),
             of: row.optional_string("of"),
         }),
+        floorplan: row.placed_strings("floorplan"),
         processor: row.table("processor", processor::read),
         stubs: row.tables("stub", None, function),
         discovery: row.table("discovery", function),

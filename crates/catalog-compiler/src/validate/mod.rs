@@ -4,6 +4,7 @@ mod addresses;
 mod core_msrs;
 mod descriptions;
 mod events;
+mod floorplan;
 mod functions;
 mod metrics;
 mod names;
@@ -46,5 +47,6 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
         metrics::references(family, diagnostics);
         views::metrics_exist(family, diagnostics);
         views::summary(family, diagnostics);
+        floorplan::instances(family, diagnostics);
     }
 }

@@ -58,6 +58,7 @@ fn without_metrics(tables: &'static KernelFamily) -> Family {
         default_metrics: tables.default_metrics,
         views: tables.views,
         summary: &[],
+        floorplan: &[],
         units: list(
             tables
                 .units

@@ -20,10 +20,14 @@ const OVERVIEW_FOOT: usize = 8;
 const GAUGES: usize = 4;
 /// Map and chart have so many lines at least.
 const MIDDLE: usize = 7;
+/// On larger terminals they have this part of the height.
+const MIDDLE_PART: usize = 5;
 /// A chart that has the page for itself and others has so many.
 const CHART: usize = 9;
 /// Lines of text for people: as many as it takes.
 const UNBOUNDED: usize = 10_000;
+/// What is below has all numbers again.
+const GAUGES_OF_TEXT: usize = 8;
 /// Charts beside each other from this width on.
 const TWO: usize = 120;
 
@@ -72,7 +76,7 @@ pub fn room(state: &State, width: usize, height: usize) -> usize {
 pub fn text(state: &State, width: usize) -> Vec<String> {
     let count = state.rows().len();
     let mut lines = vec![head::title(state, width), head::settings(state, width, (0, count, count), &[])];
-    lines.extend(gauges::lines(state, width, UNBOUNDED));
+    lines.extend(gauges::lines(state, width, GAUGES_OF_TEXT));
     lines.extend(list::lines(state, width, UNBOUNDED, true));
     lines.extend(foot::lines(state, width, UNBOUNDED));
     let area = Rect::new(0, 0, width as u16, lines.len() as u16);
@@ -140,7 +144,7 @@ impl Parts {
         if state.page == ScreenPage::Overview {
             parts.gauges = gauges::lines(state, width, height / GAUGES).len();
             let left = parts.room.saturating_sub(parts.gauges);
-            parts.room = count.clamp(1, left.saturating_sub(MIDDLE).max(1));
+            parts.room = count.clamp(1, left.saturating_sub(MIDDLE.max(height / MIDDLE_PART)).max(1));
             parts.middle = left.saturating_sub(parts.room);
         }
         let room = parts.room;

@@ -7,6 +7,7 @@ use pericore_report::mark;
 use pericore_text::columns;
 use ratatui_core::text::Line;
 
+use super::floorplan::Floorplan;
 use super::line::{LineBuilder, words};
 use super::style::{FAINT, PLAIN, STRONG, heat};
 use crate::path::RowTable;
@@ -66,9 +67,14 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<Line<'static>> {
     if room == 0 || most == 0 {
         return Vec::new();
     }
-    let grid = Grid::fit(&map, most, sockets.len(), (width, room));
+    let mut instances: Vec<&str> = map.tracks.iter().filter_map(|track| track.instance.as_deref()).collect();
+    instances.sort_unstable();
+    instances.dedup();
+    let plan = Floorplan::of(state.floorplan, &instances);
+    let grid = Grid::fit(&map, plan.as_ref(), most, sockets.len(), (width, room));
     let shown: Vec<u16> = sockets.iter().copied().take(grid.sockets).collect();
-    let mut lines = vec![words(STRONG, &format!("{} by unit", map.name), width)];
+    let mut lines =
+        vec![words(STRONG, &format!("{} {}", map.name, if grid.is_plan { "on the die" } else { "by unit" }), width)];
     let mut heading = LineBuilder::new(width);
     heading.push_block(PLAIN, &" ".repeat(grid.label()));
     for socket in &shown {
@@ -85,7 +91,13 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<Line<'static>> {
         for socket in &shown {
             let tracks = of(*socket);
             for column in 0..grid.columns {
-                match tracks.get(line_of_cells * grid.columns + column) {
+                let track = match plan.as_ref().filter(|_| grid.is_plan) {
+                    None => tracks.get(line_of_cells * grid.columns + column),
+                    Some(plan) => plan
+                        .at(column, line_of_cells)
+                        .and_then(|name| tracks.iter().find(|track| track.instance.as_deref() == Some(name))),
+                };
+                match track {
                     Some(track) => cell(state, &mut line, track, &scale, &grid),
                     None => line.push_block(PLAIN, &" ".repeat(grid.of_cell())),
                 }
@@ -120,6 +132,8 @@ struct Grid {
     /// Cells beside each other, in a socket.
     columns: usize,
     rows: usize,
+    /// They are where the die has them.
+    is_plan: bool,
     /// Columns of the longest name.
     name: usize,
     /// Sockets that there is room for.
@@ -128,7 +142,8 @@ struct Grid {
 
 impl Grid {
     /// As many sockets as there is room for, one at least; their cells with as much as there is room for.
-    fn fit(map: &Map<'_>, most: usize, sockets: usize, (width, room): (usize, usize)) -> Self {
+    fn fit(map: &Map<'_>, plan: Option<&Floorplan<'_>>, most: usize, sockets: usize, place: (usize, usize)) -> Self {
+        let (width, room) = place;
         let instance = |track: &&Track| track.instance.as_ref().map_or(0, |instance| columns(instance));
         let name = map.tracks.iter().map(instance).max().unwrap_or(0);
         let least = most.div_ceil(room);
@@ -136,10 +151,14 @@ impl Grid {
         let square = ((most as f64).sqrt().ceil() as usize).max(least);
         let of = |cell, columns: usize, sockets| {
             let columns = columns.clamp(1, most);
-            Self { cell, columns, rows: most.div_ceil(columns), name, sockets }
+            Self { cell, columns, rows: most.div_ceil(columns), is_plan: false, name, sockets }
         };
         let mut kinds: Vec<Self> = Vec::new();
         for sockets in (1..=sockets).rev() {
+            if let Some((columns, rows)) = plan.map(Floorplan::size) {
+                let on_die = |cell| Self { cell, columns, rows, is_plan: true, name, sockets };
+                kinds.extend([Cell::Named, Cell::Number, Cell::Digit].map(on_die));
+            }
             kinds.extend([Cell::Named, Cell::Number].map(|cell| of(cell, square, sockets)));
             kinds.extend([Cell::Named, Cell::Number, Cell::Digit].map(|cell| of(cell, least, sockets)));
         }
@@ -152,7 +171,7 @@ impl Grid {
 
     /// Columns in front of a line of cells: where cells have no names, the line has that of its first.
     fn label(&self) -> usize {
-        if self.cell == Cell::Named { 0 } else { self.name + 1 }
+        if self.cell == Cell::Named || self.is_plan { 0 } else { self.name + 1 }
     }
 
     const fn of_cell(&self) -> usize {
@@ -230,13 +249,13 @@ impl<'s> MapScale<'s> {
             (_, true) => "in per cent".to_owned(),
             (_, false) => format!("100 is {all}"),
         };
-        let hidden = if hidden > 0 { format!("; {hidden} more on page 3") } else { String::new() };
+        let hidden = if hidden > 0 { "; all: key 3".to_owned() } else { String::new() };
         let at = |track: &Track| {
             let number = track.past(state.back).map_or(0.0, |(number, _)| number);
             format!("{} {}", place(track), of(number))
         };
         let Some((most, least)) = self.most.zip(self.least) else {
-            return vec![format!("{unit}{hidden}"), "no unit has a number".to_owned()];
+            return vec!["no unit has a number".to_owned()];
         };
         let both = format!("most {}, least {}", at(most), at(least));
         vec![format!("{unit}{hidden}"), if columns(&both) <= width { both } else { format!("most {}", at(most)) }]

@@ -59,7 +59,9 @@ fn headings(state: &State, columns: &Columns, width: usize) -> Line<'static> {
         line.push(STRONG, &format!(" {:<at$}", "at", at = columns.at));
     }
     if columns.bars > 0 {
-        let words = format!("last {}", span(columns.bars as f64 * state.interval));
+        let length = span(columns.bars as f64 * state.interval);
+        let words = format!("last {length}");
+        let words = if words.len() > columns.bars { length } else { words };
         line.push(STRONG, &format!(" {words:>bars$}", bars = columns.bars));
     }
     line.finish()

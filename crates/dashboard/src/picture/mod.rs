@@ -1,6 +1,7 @@
 //! Pictures of a [`crate::State`], on ratatui: [`frame`] puts the parts together, [`plain`] makes text of them.
 
 mod columns;
+mod floorplan;
 mod foot;
 mod gauges;
 mod head;

@@ -194,9 +194,10 @@ pub fn metric_sheet(family: &'static Family, unit: &'static Unit, metric: &'stat
     sheet.text("Source", "source", metric.source);
     judgements(&mut sheet, family, unit.name, &[metric.name]);
     let settings = metric_settings(unit, metric.expression);
-    let settings = if settings.is_empty() { String::new() } else { format!("{{{}}}", settings.join(",")) };
-    let text = format!("{}/{}{settings}", unit.name, metric.name);
-    sheet.command("Try", "command", format!("pericore stat --machine {} -M '{text}' --workload stream", family.name));
+    let text = format!("{}/{}", unit.name, metric.name);
+    // Braces mean something to shells.
+    let text = if settings.is_empty() { text } else { format!("'{text}{{{}}}'", settings.join(",")) };
+    sheet.command("Try", "command", format!("pericore stat --machine {} -M {text} --workload stream", family.name));
     sheet
 }
 

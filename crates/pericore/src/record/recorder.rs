@@ -233,9 +233,7 @@ impl Receiver for Recorder<'_> {
             return Ok(());
         }
         let plural = if samples == 1 { "" } else { "s" };
-        notice::warn(format!(
-            "{samples} sample{plural}, {bytes} bytes, in {path}: `pericore report {path}` shows them"
-        ));
+        notice::warn(format!("{samples} sample{plural}, {bytes} bytes, in {path} (pericore report {path})"));
         Ok(())
     }
 }

@@ -112,6 +112,7 @@ impl Watch {
         let devices = self.stacks.as_ref().map(|stacks| devices(stacks, &instances)).transpose()?;
         let change = |state: &mut State| {
             state.take([&system, &sockets, &instances, &each], at);
+            state.floorplan = layout.selection.family.floorplan;
             state.devices = devices.unwrap_or_default();
         };
         match &mut self.place {

@@ -3,6 +3,7 @@
 mod adversity;
 mod completion;
 mod conduct;
+mod default_output;
 mod forms;
 mod lookup;
 mod perf_habits;

@@ -337,3 +337,26 @@ fn a_recording_is_played() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("--timeout is for measurements") && !output.status.success(), "{error}");
 }
+
+/// A scenario runs in virtual time: each run shows the same but for the time of day, and what `stat` counts.
+#[test]
+fn a_scenario_is_the_same_each_time() {
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../machine/scenarios/memory.scenario");
+    let run = |line: &[&str]| {
+        let mut program = command(PERICORE);
+        program.args(line).args(["--machine", "e5-2600", "--workload", scenario, "-M", "MEM_BANDWIDTH"]);
+        let output = program.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // `stat` prints where perf does.
+        String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8")
+    };
+    let rows = |text: &str| {
+        let rows = text.lines().filter(|line| line.contains("MEM_BANDWIDTH")).map(numbers);
+        rows.filter_map(|numbers| numbers.first().copied()).collect::<Vec<f64>>()
+    };
+    let shown = rows(&run(&["top", "-b", "-I", "0.002"]));
+    let counted = rows(&run(&["stat", "-I", "0.002"]));
+    // Rows keep their symbol, GB/s; those of `stat` are scaled one by one, so that small ones differ.
+    assert!(shown.len() > 4 && shown[..5] == counted[..5], "{shown:?} {counted:?}");
+    assert_eq!(rows(&run(&["top", "-b", "-I", "0.002"])), shown);
+}
