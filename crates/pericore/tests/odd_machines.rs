@@ -1,7 +1,7 @@
 //! Machines that are strict or broken, because their name says so. Runs of other programs need /dev/fuse, root or
 //! user namespaces, and msr-tools.
 
-use crate::ours::pericore;
+use crate::ours::{WITHOUT_SECOND_UNCORE, pericore};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -194,10 +194,10 @@ fn a_refused_first_write_leaves_nothing() {
     assert!(!journal.exists(), "{printed}");
 }
 
-/// The second socket shows no U-Box: neither command makes a machine of one socket of it.
+/// The second socket shows no function of its uncore: neither command makes a machine of one socket of it.
 #[test]
 fn a_socket_without_its_uncore_is_no_machine_of_one_socket() {
-    let machine = "e5-2600:sockets=2,hidden=1/ubox";
+    let machine = WITHOUT_SECOND_UNCORE;
     let stat = pericore(&["stat", "--machine", machine, "-e", "imc/CAS_COUNT.RD/"]);
     let doctor = pericore(&["doctor", "--machine", machine]);
     for (output, printed) in [(&stat, text(&stat.stderr)), (&doctor, text(&doctor.stdout))] {
@@ -205,6 +205,21 @@ fn a_socket_without_its_uncore_is_no_machine_of_one_socket() {
         assert!(!output.status.success() && words.contains("socket 1 (cpu "), "{printed}");
         assert!(words.contains("shows no uncore"), "{printed}");
     }
+}
+
+/// The only bus with PMON functions is that of the only socket, U-Box or not.
+#[test]
+fn channels_count_without_a_u_box() {
+    let stat = |machine: &str| {
+        let workload = "random:requests=20000,threads=4";
+        let output =
+            pericore(&["stat", "--machine", machine, "--workload", workload, "-x,", "-e", "imc/CAS_COUNT.RD/"]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let sound = stat("e5-2600");
+    assert!(sound.contains("imc/CAS_COUNT.RD/"), "{sound}");
+    assert_eq!(stat("e5-2600:hidden=ubox").replace("e5-2600:hidden=ubox", "e5-2600"), sound);
 }
 
 /// A bundle taken behind the doors, as on a host: the file boots with the same fault, and `stat` prints the same as on

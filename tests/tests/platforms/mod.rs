@@ -3,6 +3,7 @@
 
 mod tables;
 
+use pericore_catalog::{AddressSpace, Unit};
 use pericore_machine::MachineSpec;
 use pericore_machine::chassis::Chassis;
 use pericore_observe::discover::{Cpu, DiscoverError, Topology, discover};
@@ -17,6 +18,14 @@ fn topology(machine: &mut Chassis) -> Result<Topology, DiscoverError> {
     let package = |number| shape.socket_of_cpu(number).expect("a CPU");
     let cpus: Vec<Cpu> = (0..shape.cpus()).map(|number| Cpu { number, package: package(number) }).collect();
     discover(machine, shape.family, &cpus, |_| true)
+}
+
+/// A machine of two sockets, the second without any function in PCI configuration space.
+fn without_pci(family: &str) -> Chassis {
+    let units = MachineSpec::parse(family).expect("a family").chassis().expect("it can be built").shape().family.units;
+    let in_pci = |unit: &&&Unit| unit.placements[0].space == AddressSpace::PciConfig;
+    let hidden: Vec<String> = units.iter().filter(in_pci).map(|unit| format!("hidden=1/{}", unit.name)).collect();
+    machine(&format!("{family}:sockets=2,hidden=1/ubox,{}", hidden.join(",")))
 }
 
 /// Units and how many of each are present, by socket.
@@ -43,12 +52,28 @@ fn sockets_on_other_segments_are_found() {
     assert_eq!(ids, [0xffff_ffff, 0x3cb1_8086, 0xffff_ffff]);
 }
 
+/// The bus of a socket without a U-Box is the one that is left; where two are left, neither is believed.
+#[test]
+fn a_socket_without_its_u_box_has_the_bus_that_is_left() {
+    for family in ["e5-2600", "emerald-rapids"] {
+        let sound = topology(&mut machine(&format!("{family}:sockets=2"))).expect("sound");
+        let buses = |topology: &Topology| topology.sockets.iter().map(|socket| socket.bus).collect::<Vec<_>>();
+        for hidden in ["0/ubox", "1/ubox"] {
+            let found = topology(&mut machine(&format!("{family}:sockets=2,hidden={hidden}")));
+            assert_eq!(buses(&found.expect(hidden)), buses(&sound), "{family} without {hidden}");
+        }
+        let refused =
+            topology(&mut machine(&format!("{family}:sockets=2,hidden=ubox"))).expect_err("no bus has an owner");
+        assert!(matches!(refused, DiscoverError::NoUncoreBus { .. }), "{family}: {refused}");
+        topology(&mut machine(&format!("{family}:sockets=1,hidden=ubox"))).expect("one socket and one bus");
+    }
+}
+
 /// Half of the machine is no machine of one socket.
 #[test]
 fn a_socket_without_its_uncore_is_named() {
     for family in ["e5-2600", "emerald-rapids"] {
-        let refused =
-            topology(&mut machine(&format!("{family}:sockets=2,hidden=1/ubox"))).expect_err("half is missing");
+        let refused = topology(&mut without_pci(family)).expect_err("half is missing");
         assert!(matches!(refused, DiscoverError::NoUncoreOf { socket: 1, .. }), "{family}: {refused}");
         let text = refused.to_string();
         assert!(text.contains("socket 1 (cpu ") && text.contains("nothing is counted"), "{text}");

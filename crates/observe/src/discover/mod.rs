@@ -240,6 +240,30 @@ mod tests {
         assert!(matches!(error, DiscoverError::NoUncoreBus { device: 11, function: 0, device_id: 0x3ce0, .. }));
     }
 
+    /// The U-Box of one socket is hidden: of two buses, the other's socket is known, and so is this one's.
+    #[test]
+    fn the_bus_that_is_left_is_that_of_the_socket_that_is_left() {
+        let mut space = Fake::two_sockets();
+        space.functions.remove(&(0x7f, 11, 0));
+        let topology = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap();
+        let found: Vec<_> = topology.sockets.iter().map(|socket| (socket.number, socket.cpu, socket.bus)).collect();
+        assert_eq!(found, [(0, 0, Some(0xff)), (1, 2, Some(0x7f))]);
+    }
+
+    /// Nothing tells which of two buses is whose, nor whose a bus is where no PMON function answers.
+    #[test]
+    fn two_buses_without_node_registers_are_nobodys() {
+        let mut space = Fake::two_sockets();
+        space.functions.retain(|&(_, device, _), _| device != 11);
+        let error = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap_err();
+        assert!(matches!(error, DiscoverError::NoUncoreBus { device: 11, .. }), "{error}");
+
+        let mut space = Fake::two_sockets();
+        space.functions.retain(|&(bus, ..), _| bus == 0xff);
+        let error = discover(&mut space, e5_2600(), &CPUS, |_| true).unwrap_err();
+        assert!(matches!(error, DiscoverError::NoUncoreOf { socket: 1, .. }), "{error}");
+    }
+
     #[test]
     fn msr_units_need_no_bus() {
         let mut space = Fake::two_sockets();

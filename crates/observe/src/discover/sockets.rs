@@ -20,7 +20,8 @@ pub(super) fn by_package(cpus: &[Cpu]) -> Result<Vec<Socket>, DiscoverError> {
     if sockets.is_empty() { Err(DiscoverError::NoCpus) } else { Ok(sockets) }
 }
 
-/// One socket for each bus that has the function with the node registers.
+/// One socket for each bus that has the function with the node registers; the one bus without is that of the one
+/// socket that is left.
 pub(super) fn by_node_registers(
     space: &mut impl RegisterSpace,
     family: &'static Family,
@@ -43,17 +44,70 @@ pub(super) fn by_node_registers(
         let cpu = package.ok_or(DiscoverError::NoCpuInSocket { bus, socket: number })?.cpu;
         sockets.push(Socket::new(number, cpu, Some(bus)).on_segment(segment));
     }
+    let missing: Vec<Socket> =
+        packages.into_iter().filter(|package| sockets.iter().all(|socket| socket.number != package.number)).collect();
+    match &missing[..] {
+        [] => {}
+        // Of one socket and one bus that are left, there is no doubt.
+        [package] if let [(segment, bus)] = buses_without_node_registers(space, family, &sockets)?[..] => {
+            sockets.push(Socket::new(package.number, package.cpu, Some(bus)).on_segment(segment));
+        }
+        [package, ..] => {
+            let NodeRegisters { device, function, device_id, .. } = node;
+            let (socket, cpu) = (package.number, package.cpu);
+            return Err(if sockets.is_empty() {
+                DiscoverError::NoUncoreBus { family: family.name, segments, device, function, device_id }
+            } else {
+                DiscoverError::NoUncoreOf { socket, cpu, segments, device, function, device_id }
+            });
+        }
+    }
     sockets.sort_by_key(|socket| socket.number);
-    let NodeRegisters { device, function, device_id, .. } = node;
-    if sockets.is_empty() {
-        return Err(DiscoverError::NoUncoreBus { family: family.name, segments, device, function, device_id });
-    }
-    let has_uncore = |package: &&Socket| sockets.iter().any(|socket| socket.number == package.number);
-    if let Some(package) = packages.iter().find(|package| !has_uncore(package)) {
-        let (socket, cpu) = (package.number, package.cpu);
-        return Err(DiscoverError::NoUncoreOf { socket, cpu, segments, device, function, device_id });
-    }
     Ok(sockets)
+}
+
+/// The buses that have PMON functions of the family and belong to none of these sockets: firmware hides the function
+/// with the node registers there.
+fn buses_without_node_registers(
+    space: &mut impl RegisterSpace,
+    family: &'static Family,
+    sockets: &[Socket],
+) -> Result<Vec<(u16, u8)>, AccessError> {
+    let main = family.units.iter().filter_map(|unit| unit.placements.first()).filter(|placement| placement.bus == 0);
+    let functions: Vec<(u8, u8, u16)> = main
+        .flat_map(|placement| {
+            let ids = placement.device_ids;
+            placement.instances.iter().enumerate().filter_map(move |(number, location)| {
+                let Location::Pci { device, function } = *location else { return None };
+                Some((device, function, *ids.get(number).or(ids.first())?))
+            })
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (segment, bus) in
+        space.pci_segments().into_iter().flat_map(|segment| (0..=u8::MAX).map(move |bus| (segment, bus)))
+    {
+        if sockets.iter().any(|socket| (socket.segment, socket.bus) == (segment, Some(bus))) {
+            continue;
+        }
+        for &(device, function, device_id) in &functions {
+            let bdf = Bdf { segment, ..Bdf::new(bus, device, function) };
+            if identity(space, bdf)? == Some(u64::from(device_id) << 16 | VENDOR_INTEL) {
+                found.push((segment, bus));
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Vendor and device of a function, or nothing where the system does not have the bus.
+fn identity(space: &mut impl RegisterSpace, bdf: Bdf) -> Result<Option<u64>, AccessError> {
+    match space.read(Address::Pci { bdf, offset: 0 }, Width::B4) {
+        Ok(identity) => Ok(Some(identity)),
+        Err(denied @ AccessError::Permission { .. }) => Err(denied),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The registers of a function that tell which socket its bus belongs to.
@@ -80,13 +134,7 @@ impl NodeRegisters {
     /// The socket of a bus, or nothing if the bus does not have the function.
     fn socket_of(&self, space: &mut impl RegisterSpace, segment: u16, bus: u8) -> Result<Option<u16>, DiscoverError> {
         let bdf = Bdf { segment, ..Bdf::new(bus, self.device, self.function) };
-        let identity = match space.read(Address::Pci { bdf, offset: 0 }, Width::B4) {
-            Ok(identity) => identity,
-            Err(denied @ AccessError::Permission { .. }) => return Err(denied.into()),
-            // A bus that the system does not have.
-            Err(_) => return Ok(None),
-        };
-        if identity != u64::from(self.device_id) << 16 | VENDOR_INTEL {
+        if identity(space, bdf)? != Some(u64::from(self.device_id) << 16 | VENDOR_INTEL) {
             return Ok(None);
         }
         let node_id = self.read(space, bdf, self.node_id)?;

@@ -14,7 +14,7 @@ use super::system_call::{GroupReading, LinuxPerf, PerfEvents};
 use crate::linux::Root;
 use crate::plan::{InstancePlan, Plan};
 use crate::run::Backend;
-use crate::session::{Count, Moment, Sample, SessionError, Slices, at_end_of_range};
+use crate::session::{Count, Moment, Sample, SessionError, Slices, at_end_of_range, mark_stuck};
 
 /// In a second.
 const NANOSECONDS: f64 = 1e9;
@@ -279,7 +279,8 @@ impl<P: PerfEvents> Backend for KernelCounters<P> {
         let before = now();
         self.read(false);
         let read = middle(before, now());
-        let sample = self.take(self.since, read);
+        let mut sample = self.take(self.since, read);
+        mark_stuck(&self.plan, &mut sample);
         self.since = read;
         sample
     }

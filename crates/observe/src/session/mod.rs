@@ -33,6 +33,7 @@ mod verify;
 use pericore_registers::{Address, RegisterSpace};
 
 use crate::plan::{Control, Paused, Plan};
+pub(crate) use check::mark_stuck;
 pub use check::{Doubt, Withdrawn};
 use check::{Gates, Watch};
 pub use entrance::Entrance;
@@ -139,7 +140,7 @@ impl<S: RegisterSpace> Session<S> {
         let (stopped, started) = (freeze.spans(), resume.spans());
         let mut sample = close(&self.plan, &mut self.state, &self.since, stopped);
         sample.note_check(checked);
-        check::mark_stuck(&self.plan, &mut sample);
+        mark_stuck(&self.plan, &mut sample);
         sample.paused = self.paused();
         let parts = || self.plan.sockets.iter().zip(self.since.iter().zip(stopped));
         check::mark_clocks(&self.plan, &mut sample, |socket| {

@@ -37,10 +37,11 @@ fn a_bad_table_is_a_problem_with_a_remedy() {
     );
 }
 
-/// The E5-2600's buses are told by the U-Box: without it no unit in configuration space is found, and all of them are named, itself too.
+/// The E5-2600's buses are told by the U-Boxes: of two sockets without them no unit in configuration space is found, and all of
+/// those are named, the U-Box too.
 #[test]
 fn units_that_cannot_be_looked_for_are_named() {
-    let findings = software("e5-2600:hidden=ubox").unwrap();
+    let findings = software("e5-2600:sockets=2,hidden=ubox").unwrap();
     assert_eq!(state(&findings, "sockets"), ["problem", "note"]);
     assert_eq!((state(&findings, "cbo"), state(&findings, "pcu")), (vec!["ok"], vec!["ok"]));
     let note = findings.iter().filter(|finding| finding.check() == "sockets").nth(1).unwrap();

@@ -21,6 +21,10 @@ pub fn command(program: &str) -> Command {
     command
 }
 
+/// An E5-2600 whose second socket shows no function of its uncore in PCI configuration space.
+pub const WITHOUT_SECOND_UNCORE: &str =
+    "e5-2600:sockets=2,hidden=1/ubox,hidden=1/ha,hidden=1/imc,hidden=1/qpi,hidden=1/r2pcie,hidden=1/r3qpi";
+
 /// A run of the program.
 pub fn pericore(arguments: &[&str]) -> Output {
     command(PERICORE).args(arguments).output().expect("the program starts")

@@ -10,7 +10,11 @@ use crate::session::Sample;
 const SECOND: u64 = 1_000_000_000;
 
 fn running(events: &str) -> (KernelCounters<Stand>, Stand, tempfile::TempDir) {
-    let folder = tree(E5_2600);
+    running_on(E5_2600, events)
+}
+
+fn running_on(pmus: &[Files<'_>], events: &str) -> (KernelCounters<Stand>, Stand, tempfile::TempDir) {
+    let folder = tree(pmus);
     let stand = Stand::default();
     let plan = prepared(folder.path(), events).unwrap();
     let counters = KernelCounters::start_with(stand.clone(), &Root::at(folder.path()), plan, at(0.0)).unwrap();
@@ -48,6 +52,24 @@ fn what_the_kernel_multiplexes_is_scaled_with_its_duty() {
     let sample = counters.sample(&at(2.0));
     assert_eq!((sample.counts[0].count, sample.counts[0].validity.grade()), (None, Grade::NotDefined));
     assert!(sample.counts[0].validity.to_string().contains("others use the counters of uncore_ha"));
+}
+
+/// A channel that reads as all ones counts nothing, through the kernel too: a sum without it needs a word.
+#[test]
+fn one_of_four_channels_that_counts_nothing_is_doubted() {
+    let pmus =
+        ["uncore_imc_0", "uncore_imc_1", "uncore_imc_2", "uncore_imc_3"].map(|name| (name, "0,8", PLAIN, IMC_EVENTS));
+    let (mut counters, stand, _folder) = running_on(&pmus, "imc/CAS_COUNT.RD/");
+    let channels = stand.0.borrow().log.len();
+    assert_eq!(channels, 8, "four in each of two sockets");
+    let counted = |channel| if channel == 2 { 0 } else { 5000 };
+    stand.0.borrow_mut().rates = (0..channels).map(|channel| (channel, (SECOND, SECOND, counted(channel)))).collect();
+    let sample = counters.sample(&at(1.0));
+    let grades: Vec<Grade> = sample.counts.iter().map(|count| count.validity.grade()).collect();
+    let mut expected = [Grade::Measured; 8];
+    expected[2] = Grade::Suspect;
+    assert_eq!((sample.counts[2].count, &grades[..]), (Some(0), &expected[..]));
+    assert!(sample.counts[2].validity.to_string().contains("imc2 in socket 0 counted nothing while its 3 neighbours"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod withdrawn;
 
 pub(super) use clocks::mark as mark_clocks;
 pub(super) use gates::Gates;
-pub(super) use stuck::mark as mark_stuck;
+pub(crate) use stuck::mark as mark_stuck;
 pub(super) use turns::reads as reads_for_turns;
 pub(super) use watch::{Watch, When};
 pub use withdrawn::{Doubt, Withdrawn};

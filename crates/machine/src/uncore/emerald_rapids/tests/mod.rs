@@ -44,7 +44,7 @@ const WORKLOADS: &[&str] = &[
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
     "two chase:requests=600,remote=5,footprint=256M",
     "two snc=4 random:requests=6000,read=60,threads=256,footprint=1M,remote=20,cxl=20",
-    "two ntstore:requests=12000,threads=128,remote=100,footprint=256M",
+    "two ntstore:requests=4000,threads=128,remote=100,footprint=256M",
     "two mixed:requests=12000,threads=256,read=40,remote=100,footprint=16G",
     include_str!("../../../../scenarios/day.scenario"),
     include_str!("../../../../scenarios/package.scenario"),
