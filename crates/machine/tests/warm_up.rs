@@ -49,6 +49,26 @@ fn a_copy_writes_from_the_start() {
     }
 }
 
+/// The other socket's directory knows from earlier passes that its lines were taken: reading them again changes no bits,
+/// and so writes nothing. A line that is stored to is nobody's once it is written back: its bits change when it is read
+/// (one write), and go with its data (another).
+#[test]
+fn streams_over_the_other_sockets_memory_find_its_directory_as_they_left_it() {
+    let machine = "emerald-rapids:sockets=2";
+    for (workload, least, most) in [
+        ("stream:requests=60000,threads=64,remote=100,footprint=4G", 0.0, 0.03),
+        ("stream:requests=60000,threads=64,footprint=4G", 0.0, 0.03),
+        ("stream:requests=60000,threads=64,remote=100,footprint=4G,read=50", 0.85, 1.1),
+    ] {
+        let (mut machine, _) = warmed(machine, workload);
+        let from = machine.snapshot();
+        // Of the first socket's memory, which half of the threads use.
+        let [reads, writes] = lines_to_the_end(&mut machine, &from);
+        let written = writes as f64 / reads as f64;
+        assert!((27_000..33_000).contains(&reads) && (least..=most).contains(&written), "{workload}: {reads} {writes}");
+    }
+}
+
 /// A device's writes stay in the LLC, and drive as many out.
 #[test]
 fn a_devices_writes_drive_out_as_many() {

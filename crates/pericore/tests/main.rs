@@ -16,6 +16,7 @@ mod odd_machines;
 mod ours;
 mod own_data;
 mod platforms;
+mod plausible;
 mod programs;
 mod prometheus;
 mod recipe;

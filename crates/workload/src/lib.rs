@@ -12,6 +12,8 @@ mod placement;
 mod program;
 mod scenario;
 
+use pericore_engine::Random;
+
 pub use error::WorkloadError;
 pub use generator::{Access, Generator};
 pub use pages::{Nodes, Pages};
@@ -186,6 +188,12 @@ pub struct Workload {
     pub seed: u64,
 }
 
+/// Bytes of a line.
+const LINE: u64 = 64;
+
+/// Streams of random numbers beyond those of threads and pages: one for each line, of its last access.
+const LAST_ACCESSES: u64 = 1 << 40;
+
 impl Workload {
     /// The defaults of a kind.
     pub const fn new(kind: Kind) -> Self {
@@ -233,6 +241,26 @@ impl Workload {
     /// [`WorkloadError`] for the first thing that is wrong.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, WorkloadError> {
         parse::parse(text, limits)
+    }
+
+    /// True if the last access to a line's byte was a store, after many passes through the footprint; nothing if none of
+    /// the accesses comes there. Where loads and stores of a line are drawn, so is the last.
+    pub fn stored_last(&self, address: u64) -> Option<bool> {
+        if address >= self.footprint {
+            return None;
+        }
+        let part = |parts: u64| (self.footprint / u64::from(self.threads) / parts / LINE * LINE).max(LINE);
+        match self.kind {
+            Kind::NtStore | Kind::DmaWrite => Some(true),
+            Kind::Chase | Kind::DmaRead | Kind::Idle => Some(false),
+            Kind::Copy | Kind::Triad => Some(address / part(self.arrays()) % self.arrays() + 1 == self.arrays()),
+            // The first thread is the chase; of the others' shares the second half is for stores.
+            Kind::Loaded if address < part(1) || address % part(1) < part(1) / 2 / LINE * LINE => Some(false),
+            Kind::Loaded => (self.read < 100).then_some(true),
+            Kind::Stream | Kind::Random | Kind::Mixed => {
+                Some(!Random::new(self.seed, LAST_ACCESSES | address / LINE).per_cent(self.read))
+            }
+        }
     }
 
     /// Arrays that a thread's share of the footprint is made of: it walks through all of them side by side.

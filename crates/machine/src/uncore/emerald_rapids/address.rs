@@ -46,6 +46,22 @@ const fn fold(line: u32) -> u32 {
     mixed ^ (mixed >> 15)
 }
 
+/// Spreads the lines of a region between what is remote, common and neither.
+const fn scatter(line: u32) -> u32 {
+    line.wrapping_mul(0x85EB_CA6B) >> 16
+}
+
+/// The socket whose memory holds a line of a region for the threads of both sockets: one line in 64.
+pub const fn common_home(line: u32) -> Option<u32> {
+    let hash = scatter(line);
+    if hash % 64 == 7 { Some(hash >> 8 & 1) } else { None }
+}
+
+/// True if threads find a line of a region, of which the share `remote` (per cent) is so, in the other socket's memory.
+pub const fn is_remote(line: u32, remote: u8) -> bool {
+    common_home(line).is_none() && scatter(line) % 100 < remote as u32
+}
+
 /// The subchannel of a line among `1 << bits` of them, its bank and its row. Lines go round the subchannels, then
 /// along a row.
 #[inline]

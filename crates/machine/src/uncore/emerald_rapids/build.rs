@@ -95,6 +95,7 @@ impl Model {
             named_memory: None,
             system: false,
             stores_apart: false,
+            warmed_by: None,
             at_work: 0,
             remote: 0,
             expander: 0,

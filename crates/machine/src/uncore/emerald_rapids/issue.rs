@@ -12,7 +12,7 @@ use pericore_parts::program::Cores;
 use pericore_workload::Access;
 
 /// Bytes of a line, as a shift.
-const LINE_SHIFT: u32 = 6;
+pub(super) const LINE_SHIFT: u32 = 6;
 /// Lines of a page of 4 KiB, as a shift.
 const PAGE_LINES_SHIFT: u32 = 6;
 /// Lines of a system's code, and of the part that runs most.
@@ -22,7 +22,7 @@ const HOT_CODE_LINES: u32 = 1 << 9;
 const RUN_AHEAD: u32 = 64;
 
 /// True if a line's page belongs to a share of all pages, per cent, that lies scattered among the others.
-const fn is_of_share(line: u32, share: u8) -> bool {
+pub(super) const fn is_of_share(line: u32, share: u8) -> bool {
     let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
     page % 100 < share as u32
 }
@@ -41,11 +41,10 @@ impl Model {
         if self.sockets == 1 || self.remote == 0 {
             return line | own << address::REGION_BITS;
         }
-        let hash = line.wrapping_mul(0x85EB_CA6B) >> 16;
-        let home = match () {
-            () if hash % 64 == 7 => hash >> 8 & 1,
-            () if hash % 100 < u32::from(self.remote) => 1 - own,
-            () => own,
+        let home = match address::common_home(line) {
+            Some(home) => home,
+            None if address::is_remote(line, self.remote) => 1 - own,
+            None => own,
         };
         line | home << address::REGION_BITS
     }

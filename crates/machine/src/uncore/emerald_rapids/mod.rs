@@ -63,7 +63,7 @@ use times::Times;
 pub use parameters::{PHASE_SETTINGS, Parameters, SETTINGS};
 use pericore_facts::emerald_rapids::{Clocks, Readers, Ring, UnitInstance};
 use pericore_parts::work::{Work, Worker};
-use pericore_workload::MemoryConditions;
+use pericore_workload::{MemoryConditions, Workload};
 
 /// Agents of two sockets: a power of two, so that one is found without a check.
 const MOST_AGENTS: usize = 2 * address::AGENTS as usize;
@@ -134,6 +134,8 @@ pub struct Model {
     system: bool,
     /// The prefetcher follows loads and stores apart.
     stores_apart: bool,
+    /// The workload whose earlier passes the caches and directories know.
+    warmed_by: Option<Workload>,
     /// I/O stacks whose devices work beside the cores.
     at_work: u16,
     /// Share of accesses to the other socket's memory, and of those to memory behind CXL, per cent.

@@ -68,6 +68,7 @@ impl Model {
         (self.first_socket, self.around, self.named_memory) = (first as u8, around, workload.memory);
         self.stores_apart = workload.kind == Kind::Loaded;
         if workload.warm {
+            self.warmed_by = Some(workload.clone());
             self.warm();
         }
         self.wake_threads(workload);

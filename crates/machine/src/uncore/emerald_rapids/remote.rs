@@ -11,6 +11,7 @@ use super::address;
 use super::agent::FILTER_SHARED;
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
+use super::issue::{LINE_SHIFT, is_of_share};
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
 use pericore_facts::emerald_rapids::{
@@ -34,14 +35,15 @@ const fn known(state: u8) -> DirectoryState {
     }
 }
 
-/// Directory bits of all lines of a socket's memory, two for each line. The host gives memory only to what is written.
+/// Directory bits of all lines of a socket's memory, two for each line: 0 for a line that they were never set of, else
+/// one more than the state. The host gives memory only to what is written.
 #[derive(Debug)]
 pub struct Directory {
     bits: Vec<u64>,
 }
 
 impl Directory {
-    /// No other socket has anything. A machine of one socket needs no bits.
+    /// Nothing is set. A machine of one socket needs no bits.
     pub fn new(sockets: u8) -> Self {
         let words = if sockets > 1 { 1 << (address::REGION_BITS - 5) } else { 0 };
         let bits = vec![0; words];
@@ -49,9 +51,11 @@ impl Directory {
         Self { bits }
     }
 
-    fn get(&self, line: u32) -> u8 {
+    /// The state of a line, if its bits were set.
+    fn get(&self, line: u32) -> Option<u8> {
         let line = line & ((1 << address::REGION_BITS) - 1);
-        self.bits.get(line as usize / 32).map_or(NOWHERE, |word| (word >> (line % 32 * 2) & 3) as u8)
+        let word = self.bits.get(line as usize / 32)?;
+        ((word >> (line % 32 * 2) & 3) as u8).checked_sub(1)
     }
 
     /// Tells the host that a line's bits are about to be looked at.
@@ -66,23 +70,43 @@ impl Directory {
     pub fn set(&mut self, line: u32, state: u8) {
         let line = line & ((1 << address::REGION_BITS) - 1);
         if let Some(word) = self.bits.get_mut(line as usize / 32) {
-            *word = *word & !(3 << (line % 32 * 2)) | u64::from(state) << (line % 32 * 2);
+            *word = *word & !(3 << (line % 32 * 2)) | u64::from(state + 1) << (line % 32 * 2);
         }
     }
 }
 
 impl Model {
+    /// What a line's directory bits say.
+    fn directory_state(&self, home: u8, line: u32) -> u8 {
+        self.directories[usize::from(home)].get(line).unwrap_or_else(|| self.state_left(home, line))
+    }
+
+    /// What earlier passes of a warmed workload left in the bits of a line that no cache holds: its last reader, if that
+    /// was the other socket, gave it up without a word; its last writer wrote it back, and the bits with it.
+    fn state_left(&self, home: u8, line: u32) -> u8 {
+        let Some(workload) = self.warmed_by.as_ref().filter(|_| self.sockets > 1) else { return NOWHERE };
+        let within = line & ((1 << address::REGION_BITS) - 1);
+        if self.devices_only || is_of_share(within, self.expander) {
+            return NOWHERE;
+        }
+        let is_others = match self.named_memory {
+            Some(_) => self.around == 1 && self.first_socket != home,
+            None => address::is_remote(within, self.remote) && (self.around > 1 || self.first_socket != home),
+        };
+        let is_read = workload.stored_last(u64::from(within) << LINE_SHIFT) == Some(false);
+        if is_others && is_read { ELSEWHERE } else { NOWHERE }
+    }
+
     /// The directory's state of a line changes. Its bits lie with the line's ECC bits: they go with what a request
     /// writes (section 2.2.6, `DIR_UPDATE`, does not count these), and for a read the line itself is written again.
     fn update_directory<R: Readers>(&mut self, request: RequestId, to: u8, reader: &mut R) {
         let Request { socket, cha, line, class, found, parent, writes, .. } = self.pool[request];
         let place = self.map.place(line);
-        let directory = &mut self.directories[usize::from(socket)];
-        let from = directory.get(line);
+        let from = self.directory_state(socket, line);
         if from == to {
             return;
         }
-        directory.set(line, to);
+        self.directories[usize::from(socket)].set(line, to);
         if writes {
             return;
         }
@@ -101,7 +125,7 @@ impl Model {
     pub(super) fn consult_directory<R: Readers>(&mut self, request: RequestId, unit: u16, reader: &mut R) -> bool {
         let Request { socket, cha, line, class, parent, .. } = self.pool[request];
         let (at, at_cha, now) = (u16::from(socket), u16::from(cha), self.now);
-        let state = self.directories[usize::from(socket)].get(line);
+        let state = self.directory_state(socket, line);
         let owns = class.kind.owns();
         // The requester's own socket need not be asked.
         let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));

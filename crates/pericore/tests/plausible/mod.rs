@@ -1,0 +1,143 @@
+//! What `stat` prints of software machines, against what such hardware can do at the most, and against itself at
+//! another load. Limits are worked out by hand from data sheets (see `parts`), never from the models.
+//!
+//! The gate looks at a few series, drawn by a seed; all of them (more than 300 measurements) with
+//! `cargo test -p pericore --test all -- --ignored plausible`.
+
+mod parts;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::ours::pericore;
+use parts::{PARTS, Part};
+
+/// By so much a latency may fall, or a sequential walk be slower than one at random, before it counts as a fault: what
+/// windows of these lengths differ by with another seed.
+const NOISE: f64 = 0.06;
+
+/// A mix of accesses that is measured with more and more threads.
+#[derive(Debug, Clone, Copy)]
+struct Series {
+    part: &'static Part,
+    kind: &'static str,
+    keys: &'static str,
+}
+
+/// What was measured, by metric: numbers with a validity that stands for itself.
+type Numbers = BTreeMap<String, f64>;
+
+fn all() -> Vec<Series> {
+    let of = |part: &'static Part| {
+        let local = [
+            ("stream", ""),
+            ("stream", ",read=67"),
+            ("random", ""),
+            ("random", ",read=67"),
+            ("copy", ""),
+            ("triad", ""),
+            ("mixed", ""),
+            ("ntstore", ""),
+            ("dma-read", ""),
+            ("dma-write", ""),
+        ];
+        let remote = [("stream", ",remote=100"), ("random", ",remote=40"), ("dma-write", ",remote=50")];
+        let remote = remote.into_iter().filter(|_| part.sockets > 1);
+        local.into_iter().chain(remote).map(move |(kind, keys)| Series { part, kind, keys })
+    };
+    PARTS.iter().flat_map(of).collect()
+}
+
+fn measure(part: &Part, workload: &str, metrics: &str) -> Numbers {
+    let output = pericore(&["stat", "-j", "--machine", part.machine, "--workload", workload, "-M", metrics]);
+    let printed = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{} {workload}: {printed}", part.machine);
+    let rows = printed.lines().filter(|line| line.starts_with('{'));
+    let rows = rows.map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+    let sound = rows.filter(|row| matches!(row["validity"].as_str(), Some("measured" | "scaled")));
+    let number = |row: Value| {
+        let name = row["event"].as_str()?.to_owned();
+        Some((name, row["metric-value"].as_str()?.parse().ok()?))
+    };
+    sound.filter_map(number).collect()
+}
+
+/// What is wrong with a series, one line for each fault.
+fn faults(series: &Series) -> Vec<String> {
+    let Series { part, kind, keys } = *series;
+    let mut found = Vec::new();
+    let mut before: Option<f64> = None;
+    let threads = if kind.starts_with("dma") { part.devices } else { part.threads };
+    for &threads in threads {
+        let workload = format!("{kind}:threads={threads},requests=120000,footprint={}{keys}", part.footprint);
+        let mut note = |what: String| found.push(format!("{} {workload}: {what}", part.machine));
+        let numbers = measure(part, &workload, part.figures);
+        let get = |name: &str| numbers.get(name).copied();
+        for (name, most) in part.at_most(kind) {
+            match get(name) {
+                Some(value) if value > most * 1.001 => note(format!("{name} is {value:.4e}, above {most:.4e}")),
+                _ => {}
+            }
+        }
+        let bandwidth: f64 = part.bandwidths.iter().filter_map(|name| get(name)).sum();
+        if bandwidth > part.dram * f64::from(part.sockets) {
+            note(format!("memory moves {bandwidth:.4e} B/s, its channels {:.4e}", part.dram));
+        }
+        for (one, other) in part.twice_counted(kind) {
+            if let (Some(a), Some(b)) = (get(one), get(other))
+                && (a - b).abs() > 0.04 * a.max(b)
+            {
+                note(format!("{one} is {a:.4e}, {other} {b:.4e}: the same bytes"));
+            }
+        }
+        let latency = part.latencies.iter().find_map(|name| get(name)).filter(|_| !kind.starts_with("dma"));
+        if let (Some(latency), Some(lighter)) = (latency, before)
+            && latency < lighter * (1.0 - NOISE)
+        {
+            note(format!("latency falls from {lighter:.1} to {latency:.1} ns with more threads"));
+        }
+        if let Some(latency) = latency.filter(|latency| *latency < part.least_latency) {
+            note(format!("a latency of {latency:.1} ns, below {}", part.least_latency));
+        }
+        before = latency.or(before);
+        if kind == "stream" && !keys.contains("remote") {
+            let scattered = workload.replace("stream", "random");
+            let scattered = measure(part, &scattered, part.figures);
+            let scattered: f64 = part.bandwidths.iter().filter_map(|name| scattered.get(*name)).sum();
+            if bandwidth < scattered * (1.0 - NOISE) {
+                note(format!("in order {bandwidth:.4e} B/s, at random {scattered:.4e}"));
+            }
+        }
+    }
+    let most = threads.last().expect("a number of threads");
+    let workload = format!("{kind}:threads={most},requests=120000,footprint={}{keys}", part.footprint);
+    for (name, value) in measure(part, &workload, part.shares) {
+        if !(-0.001..=100.001).contains(&value) {
+            found.push(format!("{} {workload}: {name} is {value} %", part.machine));
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn check(series: impl Iterator<Item = Series>) {
+    let found: Vec<String> = series.flat_map(|series| faults(&series)).collect();
+    assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));
+}
+
+/// Every seventeenth series, from one that the seed draws: another part and another kind each.
+#[test]
+fn nothing_is_beyond_what_hardware_can_do() {
+    const SEED: usize = 5;
+    check(all().into_iter().skip(SEED).step_by(17));
+}
+
+#[test]
+#[ignore = "half an hour: more than 300 measurements"]
+fn nothing_anywhere_is_beyond_what_hardware_can_do() {
+    let series = all();
+    let measurements: usize = series.iter().map(|series| series.part.threads.len() + 1).sum();
+    assert!(measurements >= 300, "{measurements}");
+    check(series.into_iter());
+}
