@@ -258,7 +258,7 @@ impl Workload {
             Kind::Loaded if address < part(1) || address % part(1) < part(1) / 2 / LINE * LINE => Some(false),
             Kind::Loaded => (self.read < 100).then_some(true),
             Kind::Stream | Kind::Random | Kind::Mixed => {
-                Some(!Random::new(self.seed, LAST_ACCESSES | address / LINE).per_cent(self.read))
+                Some(!Random::new(self.seed, LAST_ACCESSES | (address / LINE)).per_cent(self.read))
             }
         }
     }
