@@ -243,8 +243,8 @@ impl Workload {
         parse::parse(text, limits)
     }
 
-    /// True if the last access to a line's byte was a store, after many passes through the footprint; nothing if none of
-    /// the accesses comes there. Where loads and stores of a line are drawn, so is the last.
+    /// True if the last access to a line's byte was a store, after many passes through the footprint; nothing if none
+    /// of the accesses comes there. Where loads and stores of a line are drawn, so is the last.
     pub fn stored_last(&self, address: u64) -> Option<bool> {
         if address >= self.footprint {
             return None;

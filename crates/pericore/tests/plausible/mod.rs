@@ -49,7 +49,8 @@ fn all() -> Vec<Series> {
     PARTS.iter().flat_map(of).collect()
 }
 
-fn measure(part: &Part, workload: &str, metrics: &str) -> Numbers {
+fn measure(part: &Part, workload: &str, metrics: &[&str]) -> Numbers {
+    let metrics = &metrics.join(",");
     let output = pericore(&["stat", "-j", "--machine", part.machine, "--workload", workload, "-M", metrics]);
     let printed = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{} {workload}: {printed}", part.machine);

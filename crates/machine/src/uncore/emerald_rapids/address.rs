@@ -7,6 +7,10 @@ use pericore_dram::Timing;
 use pericore_facts::emerald_rapids::Target;
 use pericore_parts::line::deal;
 
+/// Bytes of a line, as a shift.
+pub const LINE_SHIFT: u32 = 6;
+/// Lines of a page of 4 KiB, as a shift.
+pub const PAGE_LINES_SHIFT: u32 = 6;
 /// Lines of a region.
 pub const REGION_BITS: u32 = 30;
 /// Bytes of a region.
@@ -44,6 +48,12 @@ pub struct Place {
 const fn fold(line: u32) -> u32 {
     let mixed = line.wrapping_mul(0x9E37_79B1);
     mixed ^ (mixed >> 15)
+}
+
+/// True if a line's page belongs to a share of all pages, per cent, that lies scattered among the others.
+pub const fn is_of_share(line: u32, share: u8) -> bool {
+    let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
+    page % 100 < share as u32
 }
 
 /// Spreads the lines of a region between what is remote, common and neither.

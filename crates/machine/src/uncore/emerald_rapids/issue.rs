@@ -11,30 +11,20 @@ use pericore_facts::emerald_rapids::{AgentFact, Kind, Lookup, Readers, Ring};
 use pericore_parts::program::Cores;
 use pericore_workload::Access;
 
-/// Bytes of a line, as a shift.
-pub(super) const LINE_SHIFT: u32 = 6;
-/// Lines of a page of 4 KiB, as a shift.
-const PAGE_LINES_SHIFT: u32 = 6;
 /// Lines of a system's code, and of the part that runs most.
 const CODE_LINES: u32 = 1 << 16;
 const HOT_CODE_LINES: u32 = 1 << 9;
 /// Accesses that a thread may run ahead on hits before other events get their turn.
 const RUN_AHEAD: u32 = 64;
 
-/// True if a line's page belongs to a share of all pages, per cent, that lies scattered among the others.
-pub(super) const fn is_of_share(line: u32, share: u8) -> bool {
-    let page = (line >> PAGE_LINES_SHIFT).wrapping_mul(0xC2B2_AE35) >> 16;
-    page % 100 < share as u32
-}
-
 impl Model {
     /// The line of an access. Each socket, or cluster, has its own copy of the footprint in its own memory; of the lines that the workload calls
     /// remote, the other socket's memory holds the copy, and one line in 64 is one for both sockets.
     pub(super) fn line_of(&self, core: u16, access: Access) -> u32 {
-        let line = (access.address >> LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
+        let line = (access.address >> address::LINE_SHIFT) as u32 & ((1 << address::REGION_BITS) - 1);
         let own = u32::from(self.named_memory.unwrap_or_else(|| self.socket_of(core)));
         // Whole pages lie behind CXL.
-        if is_of_share(line, self.expander) {
+        if address::is_of_share(line, self.expander) {
             return address::expander(own as u8, line);
         }
         let line = self.map.within(self.cluster_of(core), line);
@@ -331,7 +321,7 @@ impl Model {
     fn code_line(&self, own: u32, scattered: u32) -> u32 {
         let reach = if scattered >> 30 == 0 { CODE_LINES } else { HOT_CODE_LINES };
         let line = scattered % reach;
-        let away = self.sockets > 1 && is_of_share(line, self.remote);
+        let away = self.sockets > 1 && address::is_of_share(line, self.remote);
         let home = if away { 1 - own } else { own };
         ((home + 1) << address::REGION_BITS) - 1 - line
     }

@@ -11,7 +11,6 @@ use super::address;
 use super::agent::FILTER_SHARED;
 use super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::event::Event;
-use super::issue::{LINE_SHIFT, is_of_share};
 use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
 use pericore_facts::emerald_rapids::{
@@ -81,19 +80,19 @@ impl Model {
         self.directories[usize::from(home)].get(line).unwrap_or_else(|| self.state_left(home, line))
     }
 
-    /// What earlier passes of a warmed workload left in the bits of a line that no cache holds: its last reader, if that
-    /// was the other socket, gave it up without a word; its last writer wrote it back, and the bits with it.
+    /// What earlier passes of a warmed workload left in the bits of a line that no cache holds: its last reader, if
+    /// that was the other socket, gave it up without a word; its last writer wrote it back, and the bits with it.
     fn state_left(&self, home: u8, line: u32) -> u8 {
         let Some(workload) = self.warmed_by.as_ref().filter(|_| self.sockets > 1) else { return NOWHERE };
         let within = line & ((1 << address::REGION_BITS) - 1);
-        if self.devices_only || is_of_share(within, self.expander) {
+        if self.devices_only || address::is_of_share(within, self.expander) {
             return NOWHERE;
         }
         let is_others = match self.named_memory {
             Some(_) => self.around == 1 && self.first_socket != home,
             None => address::is_remote(within, self.remote) && (self.around > 1 || self.first_socket != home),
         };
-        let is_read = workload.stored_last(u64::from(within) << LINE_SHIFT) == Some(false);
+        let is_read = workload.stored_last(u64::from(within) << address::LINE_SHIFT) == Some(false);
         if is_others && is_read { ELSEWHERE } else { NOWHERE }
     }
 
