@@ -25,5 +25,6 @@ mod register_names;
 mod registers_alone;
 mod serve;
 mod served;
+mod store;
 mod this_machine;
 mod top;

@@ -8,6 +8,9 @@
 mod convert;
 mod file;
 mod input;
+#[cfg(feature = "s3")]
+mod object;
+mod output;
 mod parts;
 mod sink;
 mod span;
@@ -18,6 +21,7 @@ mod unfinished;
 pub use convert::{Conversion, Converter};
 pub use file::RecordFile;
 pub use input::Input;
+pub use output::{RecordOutput, is_object, read_object};
 pub use parts::{FileNames, Parts};
 pub use sink::{RecordingForm, Sink};
 pub use span::TimeSpan;

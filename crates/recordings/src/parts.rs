@@ -38,6 +38,12 @@ impl Parts {
         [self.bytes, self.seconds].iter().flatten().all(|most| most.is_finite() && *most > 0.0)
     }
 
+    /// The same, with parts of so many seconds where neither size nor time was chosen.
+    #[must_use]
+    pub fn or_by_time(self, seconds: Option<f64>) -> Self {
+        if self.bytes.is_some() || self.seconds.is_some() { self } else { Self { seconds, ..self } }
+    }
+
     /// True if a file of so many bytes and seconds is to be followed by another.
     pub fn are_full(self, bytes: u64, seconds: f64) -> bool {
         self.bytes.is_some_and(|most| bytes as f64 >= most) || self.seconds.is_some_and(|most| seconds >= most)
@@ -113,6 +119,8 @@ mod tests {
     fn parts_are_full_by_size_or_by_time() {
         let parts = Parts { bytes: Some(2e6), seconds: Some(0.5), ..NONE };
         assert!(!parts.are_full(1_999_999, 0.499) && parts.are_full(2_000_000, 0.0) && parts.are_full(0, 0.5));
+        assert_eq!(NONE.or_by_time(Some(60.0)).seconds, Some(60.0));
+        assert_eq!(parts.or_by_time(Some(60.0)).seconds, Some(0.5), "what the user chose stays");
         assert!(!NONE.are_full(u64::MAX, f64::MAX) && NONE.are_possible());
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(!Parts { bytes: Some(wrong), ..NONE }.are_possible(), "{wrong}");

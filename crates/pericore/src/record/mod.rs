@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use pericore_recordings::RecordingForm;
+use pericore_recordings::{RecordingForm, is_object};
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
@@ -23,12 +23,15 @@ const INTERVALS: (f64, f64) = (1000.0, 0.01);
 /// Milliseconds of a table's row groups, in the same way: what a crash can cost.
 const PACES: (f64, f64) = (10_000.0, 0.1);
 
+/// Seconds of the parts of a recording in a store of objects, unless the user says: what a crash can cost.
+const OBJECT: f64 = 60.0;
+
 /// Arguments of `pericore record`.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Write to this file; one that is there already becomes FILE.old
+    /// Write to this file, or to an object s3://BUCKET/NAME; one that is there already becomes FILE.old
     #[arg(short = 'o', long, value_name = "FILE", default_value = FILE)]
     output: PathBuf,
     /// The file's form; by its name unless given: FILE.parquet is a Parquet table, all others are JSON lines
@@ -55,6 +58,11 @@ enum FormArg {
 }
 
 impl RecordArgs {
+    /// Seconds of an object, which nobody can read before it is complete. A software machine's time is virtual.
+    fn parts_of_objects(&self) -> Option<f64> {
+        (is_object(&self.output) && self.measure.machine.is_none()).then_some(OBJECT)
+    }
+
     /// The form of the file: by its name unless given.
     fn form(&self) -> RecordingForm {
         match self.format {
@@ -70,7 +78,7 @@ impl RecordArgs {
 /// # Errors
 /// A command line that cannot be carried out, a run that failed, or a file that takes no more.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
-    let parts = args.parts.parts()?;
+    let parts = args.parts.parts()?.or_by_time(args.parts_of_objects());
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
     let interval = Some(args.interval.unwrap_or(unless_given));
     let course = Course { interval, intervals: None, period: None, repeat: 1, truth: args.truth };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pericore_observe::record::{About, Ending, Header};
-use pericore_recordings::{FileNames, Parts, RecordFile, Sink, rfc3339};
+use pericore_recordings::{FileNames, Parts, RecordOutput, Sink, is_object, rfc3339};
 use pericore_report::fewer::Fewer;
 use pericore_report::figures::thousands;
 use pericore_table::FlushPace;
@@ -27,8 +27,8 @@ fn host() -> Option<String> {
 pub struct Recorder<'a> {
     args: &'a RecordArgs,
     /// Opened, and nothing written yet.
-    opened: Option<RecordFile>,
-    writer: Option<Sink<RecordFile>>,
+    opened: Option<RecordOutput>,
+    writer: Option<Sink<RecordOutput>>,
     names: FileNames<'a>,
     /// The first line of each part.
     header: Option<Header>,
@@ -73,9 +73,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Opens the file of the part that is written, in a folder that is there then.
-    fn create(&self) -> Result<RecordFile, Failure> {
+    fn create(&self) -> Result<RecordOutput, Failure> {
         let path = self.path();
-        if let Some(folder) = path.parent().filter(|_| self.names.parts.by_host_and_day) {
+        if let Some(folder) = path.parent().filter(|_| self.names.parts.by_host_and_day && !is_object(&path)) {
             let refuse = |error| Failure::failed(refused_file::writing(folder, &error));
             fs::create_dir_all(folder).map_err(refuse)?;
         }
@@ -83,13 +83,13 @@ impl<'a> Recorder<'a> {
             let (folder, file) = (path.display(), path.join(super::FILE));
             return Err(Failure::failed(format!("{folder} is a folder; name a file, such as -o {}", file.display())));
         }
-        RecordFile::open_private(&path).map_err(|error| {
+        RecordOutput::open(&path).map_err(|error| {
             Failure::failed(format!("cannot write {}: {error}; name another file with -o", path.display()))
         })
     }
 
     /// Begins a file.
-    fn start(&self, file: RecordFile, header: &Header) -> Result<Sink<RecordFile>, Failure> {
+    fn start(&self, file: RecordOutput, header: &Header) -> Result<Sink<RecordOutput>, Failure> {
         let is_virtual = self.args.measure.machine.is_some();
         let pace = FlushPace { seconds: if is_virtual { PACES.1 } else { PACES.0 } / 1e3 };
         self.written(Sink::begin(self.args.form(), file, header, pace))
@@ -106,7 +106,7 @@ impl<'a> Recorder<'a> {
         let (Some(writer), Some(header)) = (&mut self.writer, &self.header) else { return Ok(()) };
         let samples = writer.samples();
         if samples > 0 {
-            let outcome = writer.end(&Ending::Whole).and_then(|()| writer.output_mut().put_in_place());
+            let outcome = writer.end(&Ending::Whole).and_then(|()| writer.output_mut().complete());
             let path = writer.output().path().to_owned();
             self.ended = Some((self.ended.take().map_or_else(|| path.clone(), |(first, _)| first), path));
             self.written(outcome)?;
@@ -125,10 +125,12 @@ impl<'a> Recorder<'a> {
         if writer.samples() == 0 && !writer.output().is_in_place() {
             return failure;
         }
-        writer.output().cut(writer.bytes());
+        let whole = writer.bytes();
+        writer.output_mut().cut(whole);
         let ended = writer.end(&Ending::Failed { why: failure.to_string() });
-        if ended.and_then(|()| writer.output_mut().put_in_place()).is_err() {
-            writer.output().cut(writer.bytes());
+        if ended.and_then(|()| writer.output_mut().complete()).is_err() {
+            let whole = writer.bytes();
+            writer.output_mut().cut(whole);
         }
         if !writer.output().is_in_place() {
             return failure;
@@ -200,7 +202,7 @@ impl Receiver for Recorder<'_> {
     }
 
     fn writes_in(&self) -> Vec<PathBuf> {
-        let Some(writer) = &self.writer else { return Vec::new() };
+        let Some(writer) = self.writer.as_ref().filter(|_| !is_object(&self.args.output)) else { return Vec::new() };
         let place = writer.output().path();
         // Parts of folders by host and date are made below the output, others beside it.
         let below = Some(self.args.output.as_path()).filter(|output| output.is_dir());
@@ -215,7 +217,7 @@ impl Receiver for Recorder<'_> {
         let signal = self.signal.and_then(|signal| u64::try_from(signal).ok());
         let mut outcome = writer.end(&signal.map_or(Ending::Whole, |signal| Ending::Interrupted { signal }));
         if outcome.is_ok() && writer.samples() > 0 {
-            outcome = writer.output_mut().put_in_place();
+            outcome = writer.output_mut().complete();
         }
         let (samples, bytes) = (writer.samples(), thousands(writer.bytes() as f64));
         let path = writer.output().path().display().to_string();

@@ -1,7 +1,7 @@
 //! A recording, opened to be seen with a selection's eyes.
 
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View}
 use pericore_observe::results::Layout;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::Sample;
-use pericore_recordings::{Input, TimeSpan};
+use pericore_recordings::{Input, TimeSpan, is_object, read_object};
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::failure::Failure;
 use crate::measure::SelectionArgs;
@@ -190,11 +191,22 @@ impl Recording {
 pub fn file(path: &Path) -> Result<(File, String), Failure> {
     let (opened, name) = if path == Path::new(STANDARD_INPUT) {
         (io::stdin().as_fd().try_clone_to_owned().map(File::from), "standard input".to_owned())
+    } else if is_object(path) {
+        (object(path), path.display().to_string())
     } else {
         (input::stream(path), path.display().to_string())
     };
     let opened = opened.map_err(|error| Failure::failed(refused_file::reading(Path::new(&name), &error)))?;
     Ok((opened, name))
+}
+
+/// An object of a store, as a file in memory.
+fn object(path: &Path) -> io::Result<File> {
+    let bytes = read_object(path)?;
+    let mut file = File::from(memfd_create("recording", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Says how a recording ended, unless that is as it was to.
