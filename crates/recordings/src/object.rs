@@ -166,11 +166,16 @@ impl Place {
                 Error::AlreadyExists { .. } | Error::Precondition { .. } => {
                     "another object has taken its place since this recording began; record to another name".to_owned()
                 }
-                Error::Generic { .. } if text.contains("error sending request") => format!(
-                    "the store cannot be reached; check AWS_ENDPOINT_URL, and set AWS_ALLOW_HTTP=true if it is http: \
+                // An address that is http and may not be is refused before anything is sent.
+                Error::Generic { .. }
+                    if ["error sending request", "builder error"].iter().any(|it| text.contains(it)) =>
+                {
+                    format!(
+                        "the store cannot be reached; check AWS_ENDPOINT_URL, and set AWS_ALLOW_HTTP=true if it is http: \
                      {}",
-                    root(error)
-                ),
+                        root(error)
+                    )
+                }
                 _ => text,
             },
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pericore_dashboard::TimeOfDay;
-use pericore_recordings::TimeSpan;
+use pericore_recordings::{TimeSpan, is_object};
 use pericore_report::fewer::Fewer;
 
 use super::watch::Watch;
@@ -23,6 +23,10 @@ const LEAST_TIME: f64 = 0.1;
 
 /// True if the file begins as a recording does.
 pub fn is_recording(path: &Path) -> bool {
+    // No program has such a name: whether it is a recording, its first line tells.
+    if is_object(path) {
+        return true;
+    }
     let mut begin = Vec::new();
     // A pipe or a device would block, or lose what is read.
     let is_file = std::fs::metadata(path).is_ok_and(|known| known.is_file());
