@@ -155,6 +155,8 @@ impl Place {
     fn refusal(&self, error: &Error) -> io::Error {
         let text = error.to_string();
         let (bucket, key) = (&self.bucket, &self.key);
+        // An address that is http and may not be is refused while the request is built.
+        let was_not_sent = ["error sending request", "builder error"].iter().any(|sign| text.contains(sign));
         let words = match code(&text) {
             Some("NoSuchBucket") => format!("the store has no bucket {bucket}; create it, or check the name"),
             Some("NoSuchKey") => format!("there is no {key} in bucket {bucket}; check the name"),
@@ -166,16 +168,10 @@ impl Place {
                 Error::AlreadyExists { .. } | Error::Precondition { .. } => {
                     "another object has taken its place since this recording began; record to another name".to_owned()
                 }
-                // An address that is http and may not be is refused before anything is sent.
-                Error::Generic { .. }
-                    if ["error sending request", "builder error"].iter().any(|it| text.contains(it)) =>
-                {
-                    format!(
-                        "the store cannot be reached; check AWS_ENDPOINT_URL, and set AWS_ALLOW_HTTP=true if it is http: \
-                     {}",
-                        root(error)
-                    )
-                }
+                Error::Generic { .. } if was_not_sent => format!(
+                    "the store cannot be reached; check AWS_ENDPOINT_URL, and set AWS_ALLOW_HTTP=true if it is http: {}",
+                    root(error)
+                ),
                 _ => text,
             },
         };

@@ -138,8 +138,8 @@ fn what_kills_the_run_costs_the_part_that_is_written() {
         let output = store.run(&[&["report", &format!("s3://fleet/{name}"), "--to", "jsonl"]]);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && !messages(&output).contains("cut after"), "{name}: {}", messages(&output));
-        // Five samples of 0.01 virtual milliseconds, or six where sums of such times fall short of 0.05, between the first
-        // line and the last.
+        // Five samples of 0.01 virtual milliseconds, or six where sums of such times fall short of 0.05, between the
+        // first line and the last.
         assert!((7..=8).contains(&text.lines().count()) && text.contains("\"ended\":\"whole\""), "{name}: {text}");
     }
 }
