@@ -50,8 +50,8 @@ fn a_copy_writes_from_the_start() {
 }
 
 /// The other socket's directory knows from earlier passes that its lines were taken: reading them again changes no
-/// bits, and so writes nothing. A line that is stored to is nobody's once it is written back: its bits change when it is
-/// read (one write), and go with its data (another).
+/// bits, and so writes nothing. A line that is stored to is nobody's once it is written back: its bits change when it
+/// is read (one write), and go with its data (another).
 #[test]
 fn streams_over_the_other_sockets_memory_find_its_directory_as_they_left_it() {
     let machine = "emerald-rapids:sockets=2";

@@ -169,7 +169,8 @@ impl Place {
                     "another object has taken its place since this recording began; record to another name".to_owned()
                 }
                 Error::Generic { .. } if was_not_sent => format!(
-                    "the store cannot be reached; check AWS_ENDPOINT_URL, and set AWS_ALLOW_HTTP=true if it is http: {}",
+                    "the store cannot be reached; check AWS_ENDPOINT_URL, and set AWS_ALLOW_HTTP=true if it is http: \
+                     {}",
                     root(error)
                 ),
                 _ => text,
