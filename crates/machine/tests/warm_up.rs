@@ -69,6 +69,19 @@ fn streams_over_the_other_sockets_memory_find_its_directory_as_they_left_it() {
     }
 }
 
+/// Forty devices bring more than eight channels of DDR5-5600 (358.4 GB/s) take: what gives way to their lines cannot
+/// leave faster, and so they wait.
+#[test]
+fn devices_that_are_faster_than_memory_wait_for_it() {
+    let (mut machine, _) = warmed("8592+", "dma-write:threads=40,requests=300000,footprint=4000M");
+    let (from, began) = (machine.snapshot(), machine.now());
+    let [reads, writes] = lines_to_the_end(&mut machine, &from);
+    let seconds = (machine.now() - began) as f64 / machine.clocks().ticks_per_second() as f64;
+    assert!(reads == 0 && (290_000..310_000).contains(&writes), "{reads} {writes}");
+    let rate = writes as f64 * 64.0 / seconds;
+    assert!((100e9..358.4e9).contains(&rate), "{rate:e} B/s");
+}
+
 /// A device's writes stay in the LLC, and drive as many out.
 #[test]
 fn a_devices_writes_drive_out_as_many() {

@@ -102,12 +102,15 @@ impl Model {
         let kept = if self.sockets > 1 { KEPT } else { 0 };
         let (pool, latency) = (&self.pool, self.times.ingress_latency);
         let may_go = |&request: &RequestId| {
+            let queue = pool[request].kind().queue();
             pool[request].came + latency <= now
-                && agent.has_entry(match pool[request].kind().queue() {
+                && agent.has_entry(match queue {
                     Queue::Remote => KEPT_BY_REMOTE,
                     Queue::Snoop | Queue::RemoteWriteback => 0,
                     _ => kept,
                 })
+                // Devices can write faster than memory takes what gives way to them: then they wait for it.
+                && (queue != Queue::Io || agent.victims.is_empty())
         };
         // Woken when an entry is given back, if none is free.
         let from_outside = agent.outside.front().filter(may_go);
