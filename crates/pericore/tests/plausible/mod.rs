@@ -17,8 +17,8 @@ use parts::{PARTS, Part};
 /// windows of these lengths differ by with another seed.
 const NOISE: f64 = 0.06;
 
-/// The fault that is known, by the part, the workload and words of it: on Emerald Rapids a store to a line whose read is
-/// under way holds its thread up (`docs/calibration.md`).
+/// The fault that is known, by the part, the workload and words of it: on Emerald Rapids a store to a line whose read
+/// is under way holds its thread up (`docs/calibration.md`).
 const KNOWN: [&str; 3] = ["85", " stream:", ",read=67: in order"];
 
 /// A mix of accesses that is measured with more and more threads.
