@@ -8,8 +8,8 @@ use pericore_observe::session::Moment;
 use pericore_registers::RegisterSpace;
 
 use super::numbers::Numbered;
-use super::probe::Bench;
 use super::rated::Rated;
+use super::tested::Bench;
 use super::time::TestTime;
 use super::verdict::Verdicts;
 
@@ -54,10 +54,10 @@ pub fn check<S: RegisterSpace>(
             break;
         }
     }
-    let count = |number: usize| run.values[number].as_ref().map_or(0, |value| bench.probes[number].bits.get(*value));
-    let ticks: Vec<u64> = (0..bench.probes.len()).map(count).collect();
+    let count = |number: usize| run.values[number].as_ref().map_or(0, |value| bench.counters[number].bits.get(*value));
+    let ticks: Vec<u64> = (0..bench.counters.len()).map(count).collect();
     let rates: Vec<Rate> =
-        bench.probes.iter().zip(&ticks).map(|(probe, ticks)| rate(&run.spans[probe.place], *ticks)).collect();
+        bench.counters.iter().zip(&ticks).map(|(tested, ticks)| rate(&run.spans[tested.place], *ticks)).collect();
     let tsc = run.spans.first().map_or(0.0, |[before, _, _, stopped]| {
         let cycles = stopped.tsc.saturating_sub(before.tsc);
         cycles as f64 / (stopped.seconds - before.seconds).max(f64::MIN_POSITIVE)
@@ -66,23 +66,23 @@ pub fn check<S: RegisterSpace>(
     let mut of_instances: BTreeMap<(u16, &str), Vec<(usize, Rate)>> = BTreeMap::new();
     for place in 0..bench.places {
         let of_place: Vec<usize> =
-            sound.iter().copied().filter(|&number| bench.probes[number].place == place).collect();
+            sound.iter().copied().filter(|&number| bench.counters[number].place == place).collect();
         let Some(&first) = of_place.first() else { continue };
         let middle = median(of_place.iter().map(|&number| rates[number]).collect());
         for &number in of_place.iter().filter(|&&number| apart(rates[number], middle)) {
-            let probe = &bench.probes[number];
+            let tested = &bench.counters[number];
             let text = format!(
-                "{} counts {} cycles a second, the other counters of the box {} ({})",
-                probe.name(),
+                "{} counts {} cycles a second, the other counters of the instance {} ({})",
+                tested.name(),
                 hertz(rates[number]),
                 hertz(middle),
-                probe.source
+                tested.source
             );
-            verdicts.differs(probe.unit.name, text, COUNTER);
+            verdicts.differs(tested.unit.name, text, COUNTER);
             state[number] = Numbered::Reported;
         }
-        let probe = &bench.probes[first];
-        of_instances.entry((probe.socket, probe.unit.clock)).or_default().push((first, middle));
+        let tested = &bench.counters[first];
+        of_instances.entry((tested.socket, tested.unit.clock)).or_default().push((first, middle));
     }
     sockets(bench, plan, &of_instances, tsc, verdicts);
     Ticks(ticks)
@@ -108,16 +108,16 @@ fn sockets<S: RegisterSpace>(
         let is_known = plan.sockets.len() > 1 || range.is_none_or(|range| !range.is_of_links);
         let range = range.filter(|_| is_known);
         for (number, rate) in instances {
-            let probe = &bench.probes[*number];
-            let runs = format!("the {clock} of {} runs at {}", probe.instance, hertz(*rate));
+            let tested = &bench.counters[*number];
+            let runs = format!("the {clock} of {} runs at {}", tested.instance, hertz(*rate));
             if apart(*rate, middle) {
                 let text = format!("{runs}, that of others in the socket at {}", hertz(middle));
-                verdicts.differs(probe.unit.name, text, CLOCK);
+                verdicts.differs(tested.unit.name, text, CLOCK);
             } else if let Some(range) = range.filter(|range| !range.holds(*rate)) {
-                verdicts.differs(probe.unit.name, format!("{runs}; {range}"), CLOCK);
+                verdicts.differs(tested.unit.name, format!("{runs}; {range}"), CLOCK);
             }
         }
-        let unit = bench.probes[instances[0].0].unit.name;
+        let unit = bench.counters[instances[0].0].unit.name;
         match (constant.get(clock), range.is_some_and(|range| range.is_constant)) {
             (Some((other, rate)), true) if apart(middle, *rate) => {
                 let rates = (hertz(middle), hertz(*rate));
@@ -132,26 +132,26 @@ fn sockets<S: RegisterSpace>(
             }
             _ => {}
         }
-        let (boxes, rate) = (instances.len(), hertz(middle));
+        let (count, rate) = (instances.len(), hertz(middle));
         let share =
             if tsc > 0.0 { format!(", {:.3} of the time-stamp counter", middle.0 / tsc) } else { String::new() };
-        let plural = if boxes == 1 { "" } else { "es" };
-        let of_boxes = format!("{boxes} box{plural} of socket {socket} at {rate}{share}");
-        let is_alone = boxes == 1 && !(range.is_some_and(|range| range.is_constant) && plan.sockets.len() > 1);
+        let plural = if count == 1 { "" } else { "s" };
+        let described = format!("{count} instance{plural} of socket {socket} at {rate}{share}");
+        let is_alone = count == 1 && !(range.is_some_and(|range| range.is_constant) && plan.sockets.len() > 1);
         if middle.1 > middle.0 * (1.0 + ROUGH) {
-            verdicts.unknown(clock, format!("{of_boxes}: this machine was too busy, try again when less runs"));
+            verdicts.unknown(clock, format!("{described}: this machine was too busy, try again when less runs"));
         } else if !is_known {
             verdicts.unknown(
                 clock,
-                format!("{of_boxes}: links lead nowhere where there is one socket, whatever their clock is"),
+                format!("{described}: links lead nowhere where there is one socket, whatever their clock is"),
             );
         } else if is_alone && range.is_none_or(|range| !range.is_rated()) {
             verdicts.unknown(
                 clock,
-                format!("{of_boxes}: nothing else runs at this clock, and no document has its frequency"),
+                format!("{described}: nothing else runs at this clock, and no document has its frequency"),
             );
         } else {
-            verdicts.agrees(clock, of_boxes);
+            verdicts.agrees(clock, described);
         }
     }
 }

@@ -22,12 +22,12 @@ pub fn cycles_everywhere(topology: &Topology) -> Result<Selection, SelectionErro
         let mut covered = 0;
         let clock = unit.events.iter().find(|event| event.measure == Measure::Clock);
         if let Some(clock) = clock {
-            selection.add_events(&name_of(unit, clock, ""))?;
+            selection.add_events(&event_text(unit, clock, ""))?;
             covered = clock.counters;
         }
         let all = ((1_u32 << unit.counters.min(16)) - 1) as u16;
         if let Some((event, settings)) = never_reached(unit).filter(|_| covered & all != all) {
-            selection.add_events(&name_of(unit, event, &settings))?;
+            selection.add_events(&event_text(unit, event, &settings))?;
         }
     }
     Ok(selection)
@@ -51,7 +51,8 @@ fn never_reached(unit: &'static Unit) -> Option<(&'static Event, String)> {
     Some((event, format!(",thresh={most},invert=1")))
 }
 
-fn name_of(unit: &Unit, event: &Event, settings: &str) -> String {
+/// An event, or the first of its subevents where it does not count by itself, as it is named on the command line.
+pub fn event_text(unit: &Unit, event: &Event, settings: &str) -> String {
     let subevent = event.subevents.first().filter(|_| !event.is_whole);
     let subevent = subevent.map_or_else(String::new, |subevent| format!(".{}", subevent.name));
     format!("{}/{}{subevent}{settings}/", unit.name, event.name)

@@ -3,7 +3,7 @@
 use pericore_observe::selection::{Selection, SelectionError};
 use pericore_observe::session::Sample;
 
-use super::known::{KnownRow, rows};
+use super::known::{Known, KnownLaw};
 use super::verdict::Verdicts;
 
 /// Sums below this are too small to be held against each other.
@@ -32,15 +32,15 @@ struct Term {
 impl Law {
     /// The laws of a family whose events are all in a selection that counts them.
     pub fn of(selection: &Selection) -> Vec<Self> {
-        rows(selection.family, "law").iter().filter_map(|row| Self::read(row, selection)).collect()
+        Known::of(selection.family).laws.into_iter().filter_map(|law| Self::read(law, selection)).collect()
     }
 
-    fn read(row: &KnownRow, selection: &Selection) -> Option<Self> {
-        let side = |key: &str| -> Option<Vec<Term>> {
-            row.texts(key).iter().map(|text| Term::read(text, selection)).collect()
+    fn read(law: KnownLaw, selection: &Selection) -> Option<Self> {
+        let KnownLaw { text, left, right, within, source } = law;
+        let side = |terms: Vec<String>| -> Option<Vec<Term>> {
+            terms.iter().map(|term| Term::read(term, selection)).collect()
         };
-        let (left, right) = (side("left")?, side("right")?);
-        Some(Self { text: row.text("text"), left, right, within: row.number("within"), source: row.text("source") })
+        Some(Self { text, left: side(left)?, right: side(right)?, within, source })
     }
 
     /// Holds a sample against it.
@@ -87,9 +87,9 @@ pub fn index_of(selection: &Selection, text: &str) -> Option<usize> {
 /// # Errors
 /// The catalogue's own names are not understood.
 pub fn all_events(selection: &mut Selection, is_there: impl Fn(&str) -> bool) -> Result<(), SelectionError> {
-    for text in rows(selection.family, "traffic").iter().flat_map(|row| row.texts("events")) {
+    for text in Known::of(selection.family).events() {
         if text.split_once('/').is_some_and(|(unit, _)| is_there(unit)) {
-            selection.add_events(&text)?;
+            selection.add_events(text)?;
         }
     }
     Ok(())

@@ -10,8 +10,8 @@ mod cycles;
 mod known;
 mod laws;
 mod numbers;
-mod probe;
 mod rated;
+mod tested;
 mod time;
 mod traffic;
 mod verdict;
@@ -23,14 +23,15 @@ use pericore_catalog::{OnePer, Unit};
 use pericore_observe::discover::{Presence, Socket, Topology};
 use pericore_observe::plan::{InstancePlan, Plan, instance_name};
 use pericore_observe::selection::SelectionError;
-use pericore_observe::session::{Entrance, Options, Refusal, Sample, Session, SessionError, prepare};
+use pericore_observe::session::{Entrance, Options, Refusal, Session, SessionError, prepare};
 use pericore_registers::RegisterSpace;
 
 use crate::finding::Finding;
 pub use codes::{FileCode, check as check_codes};
 use cycles::cycles_everywhere;
+pub use cycles::event_text;
 use numbers::Numbered;
-use probe::Bench;
+use tested::Bench;
 pub use time::TestTime;
 pub use traffic::{KnownTraffic, check as check_traffic};
 use verdict::Verdicts;
@@ -84,20 +85,20 @@ fn missing(socket: &Socket, unit: &'static Unit) -> String {
 }
 
 /// Looks at every counter of a session on whose counters cycles are counted.
-fn counters<S: RegisterSpace>(session: &mut Session<S>, pace: &mut impl TestTime<S>) -> Vec<Finding> {
+fn counters<S: RegisterSpace>(session: &mut Session<S>, time: &mut impl TestTime<S>) -> Vec<Finding> {
     let plan = session.plan().clone();
     let mut verdicts = Verdicts::default();
-    let mut bench = Bench::new(&plan, session, pace);
+    let mut bench = Bench::new(&plan, session, time);
     let mut state = numbers::check(&mut bench, &mut verdicts);
     let ticks = clocks::check(&mut bench, &plan, &mut state, &mut verdicts);
     widths::check(&mut bench, &mut state, &ticks, &mut verdicts);
     sound(&bench, &state, &mut verdicts);
     bench.start_all();
     // What counters were set to is no count: the next sample begins after it.
-    session.sample(|space| pace.now(space));
-    let sample = session.sample(|space| pace.now(space));
-    for reason in by_others(&sample) {
-        verdicts.unknown("others", format!("all that is said of these boxes, since meanwhile {reason}"));
+    session.sample(|space| time.now(space));
+    let sample = session.sample(|space| time.now(space));
+    for reason in sample.doubts_by_others() {
+        verdicts.unknown("others", format!("all that is said of these instances, since meanwhile {reason}"));
     }
     in_use(&plan).into_iter().for_each(|(unit, text)| verdicts.unknown(unit, text));
     verdicts.findings()
@@ -106,36 +107,24 @@ fn counters<S: RegisterSpace>(session: &mut Session<S>, pace: &mut impl TestTime
 /// What is as it should be, by unit.
 fn sound<S: RegisterSpace, P: TestTime<S>>(bench: &Bench<'_, S, P>, state: &[Numbered], verdicts: &mut Verdicts) {
     let mut units: BTreeMap<&str, (usize, BTreeSet<usize>, BTreeSet<u8>)> = BTreeMap::new();
-    for (probe, state) in bench.probes.iter().zip(state) {
+    for (tested, state) in bench.counters.iter().zip(state) {
         if *state == Numbered::Sound {
-            let (counters, places, widths) = units.entry(probe.unit.name).or_default();
+            let (counters, places, widths) = units.entry(tested.unit.name).or_default();
             *counters += 1;
-            places.insert(probe.place);
-            widths.insert(probe.bits.width);
+            places.insert(tested.place);
+            widths.insert(tested.bits.width);
         }
     }
     for (unit, (counters, places, widths)) in units {
         let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
-        let (boxes, plural) = (places.len(), if places.len() == 1 { "" } else { "es" });
+        let (count, plural) = (places.len(), if places.len() == 1 { "" } else { "s" });
         let text = format!(
-            "{counters} counters of {boxes} box{plural} are where the documents have them, count cycles alike, \
+            "{counters} counters of {count} instance{plural} are where the documents have them, count cycles alike, \
              stand when they are off, and have {} bits",
             widths.join(" or ")
         );
         verdicts.agrees(unit, text);
     }
-}
-
-/// What others have done to registers that counts depend on, as the session has noticed.
-fn by_others(sample: &Sample) -> Vec<String> {
-    const SIGNS: [&str; 3] = ["someone else changed", "someone else stopped counters", "frozen by someone else"];
-    let mut reasons: Vec<String> = Vec::new();
-    for reason in sample.counts.iter().map(|count| count.validity.to_string()) {
-        if SIGNS.iter().any(|sign| reason.contains(sign)) && !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    }
-    reasons
 }
 
 /// The counters that others have.
@@ -169,13 +158,13 @@ pub fn check_counters<S: RegisterSpace>(
     topology: &Topology,
     options: Options,
     entrance: Option<Entrance>,
-    pace: &mut impl TestTime<S>,
+    time: &mut impl TestTime<S>,
 ) -> Result<Vec<Finding>, CheckError> {
     let selection = cycles_everywhere(topology)?;
     let plan = prepare(&mut space, topology, selection, Default::default(), options.other_sessions.as_ref())?;
-    let mut session = Session::start(space, plan, options, |space| pace.now(space))?;
+    let mut session = Session::start(space, plan, options, |space| time.now(space))?;
     drop(entrance);
-    let findings = counters(&mut session, pace);
+    let findings = counters(&mut session, time);
     session.stop()?;
     Ok(findings)
 }

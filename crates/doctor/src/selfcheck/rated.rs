@@ -4,48 +4,27 @@ use std::fmt;
 
 use pericore_catalog::Family;
 
-use super::known::{KnownRow, rows};
+use super::known::{Known, KnownClock};
 
 /// A family's clocks.
 #[derive(Debug)]
 pub struct Rated {
-    clocks: Vec<Range>,
-}
-
-/// A clock's frequencies.
-#[derive(Debug, Clone)]
-pub struct Range {
-    name: String,
-    mhz: Option<(f64, f64)>,
-    /// The same in all sockets.
-    pub is_constant: bool,
-    /// It is the clock of links between sockets.
-    pub is_of_links: bool,
-    source: String,
+    clocks: Vec<KnownClock>,
 }
 
 impl Rated {
     /// The clocks of a family.
     pub fn of(family: &Family) -> Self {
-        Self { clocks: rows(family, "clock").iter().map(Range::read).collect() }
+        Self { clocks: Known::of(family).clocks }
     }
 
     /// What is said of a clock.
-    pub fn clock(&self, name: &str) -> Option<&Range> {
-        self.clocks.iter().find(|range| range.name == name)
+    pub fn clock(&self, name: &str) -> Option<&KnownClock> {
+        self.clocks.iter().find(|clock| clock.name == name)
     }
 }
 
-impl Range {
-    fn read(row: &KnownRow) -> Self {
-        let mhz = match row.numbers("mhz")[..] {
-            [least, most] => Some((least, most)),
-            _ => None,
-        };
-        let (is_constant, is_of_links) = (row.is("constant"), row.is("links"));
-        Self { name: row.text("name"), mhz, is_constant, is_of_links, source: row.text("source") }
-    }
-
+impl KnownClock {
     /// True if a document has its frequencies.
     pub const fn is_rated(&self) -> bool {
         self.mhz.is_some()
@@ -58,7 +37,7 @@ impl Range {
     }
 }
 
-impl fmt::Display for Range {
+impl fmt::Display for KnownClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mhz {
             Some((least, most)) => write!(f, "{least} to {most} MHz are documented ({})", self.source),

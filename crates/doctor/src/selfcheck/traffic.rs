@@ -8,11 +8,11 @@ use pericore_observe::selection::{SelectedEvent, Selection};
 use pericore_observe::session::{Count, Entrance, Options, Refusal, Sample, Session, prepare};
 use pericore_registers::RegisterSpace;
 
-use super::known::rows;
+use super::CheckError;
+use super::known::{Known, ReadLines};
 use super::laws::{Law, all_events, index_of};
 use super::time::TestTime;
 use super::verdict::Verdicts;
-use super::{CheckError, by_others};
 use crate::finding::Finding;
 
 const CHANNEL: &str =
@@ -64,10 +64,12 @@ pub fn check<S: RegisterSpace>(
         unit.is_some_and(|unit| topology.sockets.iter().any(|socket| !socket.present(unit).is_empty()))
     };
     all_events(&mut selection, is_there)?;
-    if selection.events.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut verdicts = Verdicts::default();
+    if selection.events.is_empty() {
+        let text = "counts against known traffic: nothing to hold them against is known of this family yet".to_owned();
+        verdicts.unknown("traffic", text);
+        return Ok(verdicts.findings());
+    }
     let plan = match prepare(&mut space, topology, selection, Default::default(), options.other_sessions.as_ref()) {
         Ok(plan) => plan,
         Err(Refusal::Plan(error)) => {
@@ -94,7 +96,7 @@ pub fn check<S: RegisterSpace>(
         verdicts.unknown("traffic", text);
         return Ok(verdicts.findings());
     }
-    for reason in by_others(&sample) {
+    for reason in sample.doubts_by_others() {
         verdicts.unknown("others", format!("all counts of traffic, since meanwhile {reason}"));
     }
     instances(&selection, &sample, traffic, &mut verdicts);
@@ -159,8 +161,7 @@ fn lines<S>(
     verdicts: &mut Verdicts,
 ) {
     let Some((least, most)) = traffic.lines() else { return };
-    for row in rows(selection.family, "lines") {
-        let (reads, source) = (row.text("reads"), row.text("source"));
+    for ReadLines { reads, source } in Known::of(selection.family).lines {
         let Some(event) = index_of(selection, &reads) else { continue };
         let unit = selection.events[event].unit.name;
         let sum = |sample: &Sample| -> Option<f64> {

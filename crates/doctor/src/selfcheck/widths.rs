@@ -4,7 +4,7 @@ use pericore_registers::RegisterSpace;
 
 use super::clocks::Ticks;
 use super::numbers::Numbered;
-use super::probe::Bench;
+use super::tested::Bench;
 use super::time::TestTime;
 use super::verdict::Verdicts;
 
@@ -19,15 +19,15 @@ pub fn check<S: RegisterSpace>(
 ) {
     let before_end = |number: usize| ticks.of(number) / 2;
     let start = |number: usize, max: u64| max - before_end(number);
-    bench.set(|number, probe| start(number, probe.bits.max()));
+    bench.set(|number, tested| start(number, tested.bits.max()));
     let set = bench.read();
     let run = bench.run(bench.window(), |_| true);
-    for (number, probe) in bench.probes.iter().enumerate() {
+    for (number, tested) in bench.counters.iter().enumerate() {
         if state[number] != Numbered::Sound || ticks.of(number) == 0 {
             continue;
         }
         let (Ok(set), Ok(value)) = (&set[number], &run.values[number]) else { continue };
-        let (bits, wrote) = (probe.bits, start(number, probe.bits.max()));
+        let (bits, wrote) = (tested.bits, start(number, tested.bits.max()));
         let width = bits.width;
         let text = if *set != bits.set(0, wrote) {
             let kept = bits.get(*set) & wrote;
@@ -47,10 +47,10 @@ pub fn check<S: RegisterSpace>(
         };
         if let Some(text) = text {
             state[number] = Numbered::Reported;
-            let document = probe.source;
+            let document = tested.source;
             verdicts.differs(
-                probe.unit.name,
-                format!("{} {text}; {width} are documented ({document})", probe.name()),
+                tested.unit.name,
+                format!("{} {text}; {width} are documented ({document})", tested.name()),
                 REMEDY,
             );
         }

@@ -69,6 +69,18 @@ impl Sample {
         if whole > 0.0 { self.paused / whole } else { 0.0 }
     }
 
+    /// What others have done meanwhile to registers that counts depend on, each once, in the words of the counts'
+    /// validity.
+    pub fn doubts_by_others(&self) -> Vec<String> {
+        let mut doubts: Vec<String> = Vec::new();
+        for doubt in self.counts.iter().map(|count| count.validity.to_string()) {
+            if (doubt.contains("someone else") || doubt.contains("somebody else")) && !doubts.contains(&doubt) {
+                doubts.push(doubt);
+            }
+        }
+        doubts
+    }
+
     /// Marks what a later sample withdraws of this one; true if there is anything.
     pub fn withdraw(&mut self, withdrawn: &Withdrawn) -> bool {
         let mut any = false;

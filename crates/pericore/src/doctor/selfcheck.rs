@@ -6,6 +6,7 @@ mod software;
 
 use pericore_catalog::Family;
 use pericore_catalog::event_file::{Problem, Replaced, RowProblem};
+use pericore_catalog::search::{Found, Topic, resolve};
 use pericore_doctor::Finding;
 use pericore_doctor::selfcheck::{self, CheckError, FileCode, UNKNOWN};
 use pericore_machine::{MachineSpec, SharedMachine};
@@ -93,15 +94,12 @@ pub fn codes(files: &EventFilesArg, family: &'static Family) -> Result<Vec<FileC
 
 /// Our name of an event and its control value, where the family has one of that name of Intel's.
 fn documented(family: &'static Family, name: &str) -> Option<(String, u64)> {
-    family.units.iter().find_map(|unit| {
-        let name = name.strip_prefix(unit.intel_prefix?)?;
-        let (event, subevent) = name.split_once('.').map_or((name, None), |(event, subevent)| (event, Some(subevent)));
-        let event = unit.events.iter().find(|row| row.name.eq_ignore_ascii_case(event))?;
-        let config = match subevent {
-            None => event.config,
-            Some(name) => event.subevents.iter().find(|row| row.name.eq_ignore_ascii_case(name))?.config,
-        };
-        Some((format!("{}/{name}", unit.name), config))
+    resolve(&[family], name).into_iter().find_map(|Found { unit, topic, .. }| match topic {
+        Topic::Event(event) => Some((format!("{}/{}", unit?.name, event.name), event.config)),
+        Topic::Subevent(event, subevent) => {
+            Some((format!("{}/{}.{}", unit?.name, event.name, subevent.name), subevent.config))
+        }
+        _ => None,
     })
 }
 

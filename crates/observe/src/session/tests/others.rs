@@ -33,6 +33,7 @@ fn a_change_by_someone_else_is_named() {
     assert_eq!(suspects.len(), 1);
     let text = suspects[0].validity.to_string();
     assert!(text.contains("someone else changed ctl1 of cbo0 in socket 0"), "{text}");
+    assert_eq!(sample.doubts_by_others(), [text]);
     session.stop().unwrap();
     assert_eq!(space.msrs[&(0, 0xd11)], control ^ 0xff, "what somebody else has written since is theirs");
     space.msrs.insert((0, 0xd11), 0);
@@ -103,6 +104,7 @@ fn a_unit_that_somebody_froze_is_named() {
     let of = |socket: u16| sample.counts.iter().find(|count| count.socket == socket).unwrap().validity.to_string();
     assert!(of(0).contains("cbo0 is frozen by someone else (unit_ctl = 0x10100)"), "{}", of(0));
     assert_eq!(of(1), "measured");
+    assert_eq!(sample.doubts_by_others(), [of(0)]);
 }
 
 /// Channel 0 of socket 0 counts DRAM clocks for somebody else on its only fixed counter (0xF0, enabled by bit 22):

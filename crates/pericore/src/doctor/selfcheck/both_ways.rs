@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use pericore_catalog::Measure;
 use pericore_doctor::Finding;
-use pericore_doctor::selfcheck::{AGREES, DIFFERS, UNKNOWN};
+use pericore_doctor::selfcheck::{AGREES, DIFFERS, UNKNOWN, event_text};
 use pericore_observe::discover::Topology;
 use pericore_observe::kernel::{KernelCounters, KernelPmus};
 use pericore_observe::linux::{Host, Stopwatch};
+use pericore_observe::plan::instance_name;
 use pericore_observe::run::Backend;
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Entrance, Options, Sample, Session, prepare};
@@ -82,10 +83,8 @@ fn clocks_of_both(topology: &Topology, pmus: &KernelPmus) -> Selection {
             continue;
         }
         let Some(clock) = unit.events.iter().find(|event| event.measure == Measure::Clock) else { continue };
-        let subevent = clock.subevents.first().filter(|_| !clock.is_whole);
-        let subevent = subevent.map_or_else(String::new, |subevent| format!(".{}", subevent.name));
         let mut alone = Selection::new(topology.family);
-        let name = format!("{}/{}{subevent}/", unit.name, clock.name);
+        let name = event_text(unit, clock, "");
         if alone.add_events(&name).is_ok() && pmus.prepare(alone).is_ok() {
             // It was understood by itself.
             let _ = selection.add_events(&name);
@@ -113,8 +112,8 @@ fn held_together(selection: &Selection, of_kernel: &Sample, of_registers: &Sampl
                 alike += 1;
             } else {
                 apart.push(format!(
-                    "{}{instance} in socket {socket}: {:.1} million a second by registers, {:.1} through the kernel",
-                    event.unit.name,
+                    "{} in socket {socket}: {:.1} million a second by registers, {:.1} through the kernel",
+                    instance_name(event.unit, *instance),
                     ours / 1e6,
                     theirs / 1e6
                 ));
@@ -125,7 +124,7 @@ fn held_together(selection: &Selection, of_kernel: &Sample, of_registers: &Sampl
             let text = format!("{DIFFERS}{label} of {first} ({} of {})", apart.len(), apart.len() + alike);
             findings.push(Finding::bad(unit, text, REMEDY));
         } else if alike > 0 {
-            let text = format!("{AGREES}{label} of {alike} boxes, by registers and through the kernel's driver");
+            let text = format!("{AGREES}{label} of {alike} instances, by registers and through the kernel's driver");
             findings.push(Finding::good(unit, text));
         }
     }

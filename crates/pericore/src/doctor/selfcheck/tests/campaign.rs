@@ -52,7 +52,7 @@ fn is_blind(planted: &Planted) -> bool {
 /// Counters that somebody else has running: (control, what it holds, counter).
 type Running = Vec<(Address, Width, u64)>;
 
-/// Lets somebody count cycles on some counters, as the kernel's driver does: events are enabled, and boxes run.
+/// Lets somebody count cycles on some counters, as the kernel's driver does: events are enabled, and instances run.
 fn perf(machine: &mut SharedMachine, seed: u64) -> Running {
     let mut draw = Draw(seed);
     let mut running = Vec::new();

@@ -18,7 +18,7 @@ pub const KINDS: [&str; 8] = [
     "swapped channels",
     "wrong address",
     "wrong umask",
-    "frozen box",
+    "frozen unit",
 ];
 
 /// A machine with a fault.

@@ -80,29 +80,29 @@ pub struct Run {
 /// All counters, with the registers and the time.
 pub struct Bench<'a, S: RegisterSpace, P> {
     session: &'a mut Session<S>,
-    pace: &'a mut P,
-    pub probes: Vec<TestedCounter>,
+    time: &'a mut P,
+    pub counters: Vec<TestedCounter>,
     pub places: usize,
 }
 
 impl<'a, S: RegisterSpace, P: TestTime<S>> Bench<'a, S, P> {
-    pub fn new(plan: &Plan, session: &'a mut Session<S>, pace: &'a mut P) -> Self {
-        let (mut probes, mut places) = (Vec::new(), 0);
+    pub fn new(plan: &Plan, session: &'a mut Session<S>, time: &'a mut P) -> Self {
+        let (mut counters, mut places) = (Vec::new(), 0);
         for part in &plan.sockets {
             for (index, instance) in part.instances.iter().enumerate() {
                 let found =
                     (0..instance.counters.len()).filter_map(|number| TestedCounter::of(part, index, number, places));
-                let before = probes.len();
-                probes.extend(found);
-                places += usize::from(probes.len() > before);
+                let before = counters.len();
+                counters.extend(found);
+                places += usize::from(counters.len() > before);
             }
         }
-        Self { session, pace, probes, places }
+        Self { session, time, counters, places }
     }
 
     /// Seconds of a run in which clocks are compared.
     pub fn window(&self) -> f64 {
-        self.pace.window()
+        self.time.window()
     }
 
     fn batch(&mut self, operations: &[Operation]) -> Vec<Outcome<u64>> {
@@ -113,30 +113,30 @@ impl<'a, S: RegisterSpace, P: TestTime<S>> Bench<'a, S, P> {
 
     /// Stops all counters.
     pub fn stop_all(&mut self) {
-        let stops: Vec<Operation> = self.probes.iter().map(|probe| probe.stop).collect();
+        let stops: Vec<Operation> = self.counters.iter().map(|tested| tested.stop).collect();
         self.batch(&stops);
     }
 
     /// Lets all counters run, as the session has them.
     pub fn start_all(&mut self) {
-        let starts: Vec<Operation> = self.probes.iter().flat_map(|probe| probe.start.iter().copied()).collect();
+        let starts: Vec<Operation> = self.counters.iter().flat_map(|tested| tested.start.iter().copied()).collect();
         self.batch(&starts);
     }
 
     /// What the counters hold.
     pub fn read(&mut self) -> Vec<Outcome<u64>> {
-        let reads: Vec<Operation> = self.probes.iter().map(|probe| probe.read).collect();
+        let reads: Vec<Operation> = self.counters.iter().map(|tested| tested.read).collect();
         self.batch(&reads)
     }
 
     /// Sets each counter.
     pub fn set(&mut self, value: impl Fn(usize, &TestedCounter) -> u64) {
-        let set = |(number, probe): (usize, &TestedCounter)| Operation::Write {
-            address: probe.read.address(),
-            width: probe.read.width(),
-            value: probe.bits.set(0, value(number, probe)),
+        let set = |(number, tested): (usize, &TestedCounter)| Operation::Write {
+            address: tested.read.address(),
+            width: tested.read.width(),
+            value: tested.bits.set(0, value(number, tested)),
         };
-        let writes: Vec<Operation> = self.probes.iter().enumerate().map(set).collect();
+        let writes: Vec<Operation> = self.counters.iter().enumerate().map(set).collect();
         self.batch(&writes);
     }
 
@@ -144,24 +144,24 @@ impl<'a, S: RegisterSpace, P: TestTime<S>> Bench<'a, S, P> {
     pub fn run(&mut self, seconds: f64, runs: impl Fn(usize) -> bool) -> Run {
         let mut spans = Vec::with_capacity(self.places);
         let instances: Vec<Vec<usize>> = (0..self.places)
-            .map(|place| (0..self.probes.len()).filter(|&number| self.probes[number].place == place).collect())
+            .map(|place| (0..self.counters.len()).filter(|&number| self.counters[number].place == place).collect())
             .collect();
         for of_instance in &instances {
             let starts = of_instance.iter().filter(|number| runs(**number));
-            let starts: Vec<Operation> = starts.flat_map(|&number| self.probes[number].start.clone()).collect();
-            let before = self.pace.now(self.session.space_mut());
+            let starts: Vec<Operation> = starts.flat_map(|&number| self.counters[number].start.clone()).collect();
+            let before = self.time.now(self.session.space_mut());
             self.batch(&starts);
-            let after = self.pace.now(self.session.space_mut());
+            let after = self.time.now(self.session.space_mut());
             spans.push([before, after, after, after]);
         }
-        self.pace.pass(self.session.space_mut(), seconds);
-        let looks: Vec<Operation> = self.probes.iter().map(|probe| probe.control).collect();
+        self.time.pass(self.session.space_mut(), seconds);
+        let looks: Vec<Operation> = self.counters.iter().map(|tested| tested.control).collect();
         let controls = self.batch(&looks);
         for (of_instance, span) in instances.iter().zip(&mut spans) {
-            let stops: Vec<Operation> = of_instance.iter().map(|&number| self.probes[number].stop).collect();
-            span[2] = self.pace.now(self.session.space_mut());
+            let stops: Vec<Operation> = of_instance.iter().map(|&number| self.counters[number].stop).collect();
+            span[2] = self.time.now(self.session.space_mut());
             self.batch(&stops);
-            span[3] = self.pace.now(self.session.space_mut());
+            span[3] = self.time.now(self.session.space_mut());
         }
         let values = self.read();
         Run { values, spans, controls }
