@@ -1,7 +1,6 @@
 //! What `pericore top` shows: samples through time ([`State`]), and pictures of them on ratatui ([`frame`]). Knows no
 //! terminal, no clock and no machine: the caller hands reports and keys in, and takes pictures.
 
-mod counters;
 mod path;
 mod picture;
 mod sorting;
@@ -15,7 +14,6 @@ pub mod state;
 mod tests;
 
 pub use clock::TimeOfDay;
-pub use counters::counters;
 pub use keys::{Key, keys};
 pub use picture::{frame, plain};
 pub use state::{KeyCommand, Look, State};

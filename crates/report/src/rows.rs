@@ -3,10 +3,10 @@
 use pericore_catalog::Unit;
 use pericore_metrics::Value;
 use pericore_observe::plan::{Through, instance_name};
-use pericore_observe::results::{Instance, Layout, Part, Scope, event_totals, metric_totals};
+use pericore_observe::results::{EventTotal, Instance, Layout, Part, Scope, event_totals, metric_totals};
 use pericore_observe::session::Sample;
 
-use crate::fewer::Fewer;
+use crate::fewer::{Answering, Fewer};
 use crate::row::{Nature, Place, Report, Row};
 
 /// The rows that the user asked for; `truth` is the same sample with the model's figures.
@@ -19,33 +19,8 @@ pub fn report(
 ) -> Report {
     let selection = layout.selection;
     let fewer = Fewer::of(layout);
-    // Of an event in one instance, and of a number for each, that one is there.
-    let answering =
-        |unit, part: Part| Fewer::in_sum(layout, &fewer, unit, part.socket).filter(|_| part.instance.is_none());
-    let mut rows = Vec::new();
-    for listed in &selection.listed {
-        let true_totals = truth.map(|truth| event_totals(truth, listed.event, scope));
-        for total in event_totals(sample, listed.event, scope) {
-            let same = |totals: &Vec<_>| find(totals, total.part);
-            rows.push(Row {
-                name: listed.label.clone(),
-                place: place(total.part, total.instances, selection.events[listed.event].unit),
-                value: total.value(),
-                seconds: total.length.seconds,
-                unit_of_measure: None,
-                standard_error: total.standard_error,
-                spread: None,
-                truth: true_totals.as_ref().and_then(same),
-                limit: None,
-                nature: Nature::default(),
-                answering: match selection.events[listed.event].instance {
-                    Some(_) => None,
-                    None => answering(selection.events[listed.event].unit, total.part),
-                },
-                through: through(layout, &[selection.events[listed.event].unit]),
-            });
-        }
-    }
+    let listed = selection.listed.iter().map(|listed| (listed.event, &*listed.label));
+    let mut rows: Vec<Row> = listed.flat_map(|event| of_event(layout, &fewer, (sample, truth), event, scope)).collect();
     for metric in &selection.metrics {
         let units: Vec<&Unit> = metric.inputs.iter().map(|(_, event)| selection.events[*event].unit).collect();
         let true_totals = truth.map(|truth| metric_totals(layout, truth, metric, scope));
@@ -66,13 +41,57 @@ pub fn report(
                     side: metric.row.and_then(|row| row.side),
                     weight: total.weight,
                 },
-                answering: answering(metric.unit, total.part),
+                answering: answering(layout, &fewer, metric.unit, total.part),
                 through: through(layout, &units),
             });
         }
     }
+    Report { interval_end, summary: selection.family.summary, ..of_rows(sample, rows) }
+}
+
+/// What each counter of each instance has counted, whichever metrics it is for: a row for each event that is counted.
+pub fn counters(layout: &Layout<'_>, sample: &Sample) -> Report {
+    let fewer = Fewer::of(layout);
+    let events = layout.selection.events.iter().enumerate();
+    let rows = events
+        .flat_map(|(index, event)| of_event(layout, &fewer, (sample, None), (index, &event.label), Scope::Instance));
+    of_rows(sample, rows.collect())
+}
+
+/// The rows of an event.
+fn of_event(
+    layout: &Layout<'_>,
+    fewer: &[Fewer],
+    (sample, truth): (&Sample, Option<&Sample>),
+    (event, label): (usize, &str),
+    scope: Scope,
+) -> Vec<Row> {
+    let selected = &layout.selection.events[event];
+    let truths = truth.map(|truth| event_totals(truth, event, scope));
+    let row = |total: EventTotal| Row {
+        name: label.to_owned(),
+        place: place(total.part, total.instances, selected.unit),
+        value: total.value(),
+        seconds: total.length.seconds,
+        unit_of_measure: None,
+        standard_error: total.standard_error,
+        spread: None,
+        truth: truths.as_ref().and_then(|totals| find(totals, total.part)),
+        limit: None,
+        nature: Nature::default(),
+        answering: match selected.instance {
+            Some(_) => None,
+            None => answering(layout, fewer, selected.unit, total.part),
+        },
+        through: through(layout, &[selected.unit]),
+    };
+    event_totals(sample, event, scope).into_iter().map(row).collect()
+}
+
+/// A sample of these rows.
+fn of_rows(sample: &Sample, rows: Vec<Row>) -> Report {
     Report {
-        interval_end,
+        interval_end: None,
         is_summary: false,
         seconds: sample.seconds,
         stood: sample.stood_before_reading,
@@ -80,8 +99,13 @@ pub fn report(
         is_withdrawn: false,
         runs: None,
         rows,
-        summary: selection.family.summary,
+        summary: &[],
     }
+}
+
+/// Of how many instances a number is the sum. Of an event in one instance, and of a number for each, that one is there.
+fn answering(layout: &Layout<'_>, fewer: &[Fewer], unit: &Unit, part: Part) -> Option<Answering> {
+    Fewer::in_sum(layout, fewer, unit, part.socket).filter(|_| part.instance.is_none())
 }
 
 /// How the counters of these units were reached, where that is known.
@@ -93,12 +117,12 @@ fn through(layout: &Layout<'_>, units: &[&Unit]) -> Option<&'static str> {
     ways.reduce(|all, one| if all == one { all } else { Some(BOTH) }).flatten()
 }
 
-fn find(totals: &[pericore_observe::results::EventTotal], part: Part) -> Option<f64> {
+fn find(totals: &[EventTotal], part: Part) -> Option<f64> {
     totals.iter().find(|total| total.part == part).map(|total| total.value()).as_ref().and_then(Value::number)
 }
 
 /// What a part of the machine is called; nothing for the whole.
-pub fn place(part: Part, instances: usize, unit: &pericore_catalog::Unit) -> Option<Place> {
+pub fn place(part: Part, instances: usize, unit: &Unit) -> Option<Place> {
     let instance = part.instance.map(|number| instance_name(unit, number));
     Some(Place { socket: part.socket?, instance, instances })
 }

@@ -1,6 +1,6 @@
-//! Which register answers behind which address. Every counter has a number, from 1, and counts in the runs that are
-//! those of its number's bits: so what a counter has moved in spells the number of the one that is really there,
-//! however many addresses are wrong at once.
+//! Which register answers behind which address. Each counter has a number, from 1, and counts in the runs of the bits
+//! that are set in it: no two counters count in the same runs. The runs in which an address has moved are the number of
+//! the counter behind it, however many addresses are wrong at once.
 
 use pericore_registers::RegisterSpace;
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pericore_dashboard::{SCOPES, State, TimeOfDay, counters, frame};
+use pericore_dashboard::{SCOPES, State, TimeOfDay, frame};
 use pericore_observe::results::Layout;
 use pericore_observe::session::Sample;
 use pericore_report::fewer::Fewer;
@@ -108,7 +108,7 @@ impl Watch {
             return Ok(());
         }
         let [system, sockets, instances] = SCOPES.map(|scope| rows::report(layout, sample, None, scope, end));
-        let each = counters(layout, sample);
+        let each = rows::counters(layout, sample);
         let devices = self.stacks.as_ref().map(|stacks| devices(stacks, &instances)).transpose()?;
         let change = |state: &mut State| {
             state.take([&system, &sockets, &instances, &each], at);
