@@ -122,7 +122,10 @@ impl Hardware {
     /// `None`: not the machine's. `Some(Some(value))`: a function that is only there to be scanned past. `Some(None)`: the chassis'.
     fn claims(&self, operation: Operation) -> Option<Option<u64>> {
         match operation.address() {
-            Address::Msr { msr, .. } => (!GUEST_MSRS.contains(&msr)).then_some(None),
+            // Of what lenient hardware would let pass, the guest's CPU has its own: segment bases, for one.
+            Address::Msr { cpu, msr } => {
+                (!GUEST_MSRS.contains(&msr) && !self.chassis.passes_msr(cpu, msr)).then_some(None)
+            }
             Address::Mmio { .. } => Some(None),
             Address::Pci { bdf, offset } => {
                 let on_slot = |&&(bus, device, _): &&(u8, u8, u8)| (bus, device) == (bdf.bus, bdf.device);
@@ -200,5 +203,27 @@ fn find_windows(chassis: &mut Chassis) -> Vec<Range<u64>> {
 impl std::fmt::Debug for Hardware {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hardware").field("shape", self.chassis.shape()).field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pericore_machine::MachineSpec;
+
+    use super::*;
+    use crate::Idle;
+
+    /// The base of segment GS (SDM 4: MSR 0xC0000101) is the guest CPU's, whatever the uncore's rules are: its kernel
+    /// ends at once without it. A counter of CBo 0 (guide of the E5-2600, Table 2-10: 0xD16) is the machine's.
+    #[test]
+    fn lenient_hardware_leaves_the_guests_cpu_its_own_registers() {
+        for rules in ["documented", "strict", "lenient"] {
+            let chassis = MachineSpec::parse(&format!("e5-2600:rules={rules}")).unwrap().chassis().unwrap();
+            let mut hardware = Hardware::new(chassis, Box::new(Idle), 1_000_000_000);
+            let write =
+                |msr, value| Operation::Write { address: Address::Msr { cpu: 0, msr }, width: Width::B8, value };
+            assert_eq!(hardware.access(write(0xc000_0101, 0x1234), Duration::ZERO), None, "{rules}");
+            assert_eq!(hardware.access(write(0xd16, 5), Duration::ZERO), Some(Ok(0)), "{rules}");
+        }
     }
 }

@@ -69,6 +69,14 @@ impl Chassis {
         }
     }
 
+    /// True if the machine has no such MSR, and its rules let accesses to it pass all the same.
+    pub fn passes_msr(&self, cpu: u32, msr: u32) -> bool {
+        let is_of_core = |socket: &u8| self.core.read(cpu, u16::from(*socket), msr, self.now).is_some();
+        self.rules == Rules::Lenient
+            && self.map.msr(msr).is_none()
+            && !self.socket_of_cpu.get(cpu as usize).is_some_and(is_of_core)
+    }
+
     fn missing_msr(&self, address: Address) -> Result<Reached, AccessError> {
         match self.rules {
             Rules::Lenient => Ok(Reached::Config(0)),
