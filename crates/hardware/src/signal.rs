@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use pericore_catalog::{BitRange, Event, Family, FilterNeed, Register, Role, Subevent, Unit};
 
-use crate::pmon::{compile_event, free_running};
+use crate::pmon::{Compiled, compile_event, free_running};
 pub use pericore_engine::Tick;
 
 /// One signal of one PMON instance. [`Wiring::wire`] makes it; the default stands for the first signal that there is.
@@ -285,9 +285,11 @@ impl Wiring {
     pub fn can_have(&mut self, wire: Wire, tags: impl IntoIterator<Item = u64>) {
         let (_, unit, _) = self.locate(wire.instance);
         let known = self.tags.entry((unit, wire.signal)).or_default();
-        known.extend(tags);
-        known.sort_unstable();
-        known.dedup();
+        for tag in tags {
+            if let Err(place) = known.binary_search(&tag) {
+                known.insert(place, tag);
+            }
+        }
     }
 
     /// True if the model emits what the event, or the subevent of it, counts: with some values of the filters that it must have in the
@@ -305,15 +307,27 @@ impl Wiring {
                 controls = controls.into_iter().flat_map(with).collect();
             }
         }
-        controls.into_iter().any(|control| self.emits(unit, event, subevent, control))
+        let row = self.family.units[unit];
+        let mut controls = controls.into_iter();
+        controls.any(|control| self.emits_what(unit, event, subevent, || Compiled::of_event(row, event, control)))
     }
 
     /// True if the model emits what a counter takes that has this control value, which is one of the event's, or of its subevent's.
     pub fn emits(&self, unit: usize, event: &Event, subevent: Option<&Subevent>, control: u64) -> bool {
+        self.emits_what(unit, event, subevent, || compile_event(self.family.units[unit], control))
+    }
+
+    fn emits_what(
+        &self,
+        unit: usize,
+        event: &Event,
+        subevent: Option<&Subevent>,
+        what: impl Fn() -> Option<Compiled>,
+    ) -> bool {
         let row = self.family.units[unit];
         let Some(index) = event.signal else { return true };
         if let Some(tags) = self.tags.get(&(unit, index)) {
-            return compile_event(row, control).is_some_and(|what| tags.iter().any(|&tag| what.matches(tag)));
+            return what().is_some_and(|what| tags.iter().any(|&tag| what.matches(tag)));
         }
         let sub = row.signals[usize::from(index)].attributes.iter().find(|a| a.name == "sub");
         let umask = subevent.and_then(|subevent| subevent.umask);

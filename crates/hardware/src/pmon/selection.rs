@@ -84,6 +84,18 @@ pub fn compile(
     if !anywhere && counters >> counter & 1 == 0 {
         return Selection::Nothing;
     }
+    of_event(unit, register, event, control, gate, filter)
+}
+
+/// What a control value takes that selects an event.
+pub fn of_event(
+    unit: &'static Unit,
+    register: &Register,
+    event: &Event,
+    control: u64,
+    gate: Option<Gate>,
+    filter: impl Fn(&str) -> Option<u64>,
+) -> Selection {
     let signal = match (event.measure, event.signal) {
         (Measure::Clock, _) => return Selection::Clock,
         (Measure::Counter0, _) => return Selection::Counter0,
