@@ -50,3 +50,39 @@ fn the_commands_that_documents_show_run() {
     }
     assert!(runs >= 10, "only {runs} commands were found");
 }
+
+/// Blocks of commands, each with the block of output that comes right after it.
+fn shown(document: &str) -> Vec<(Vec<String>, Vec<String>)> {
+    let text = std::fs::read_to_string(root().join(document)).expect("the document is there");
+    let lines = |block: &str| block.lines().map(|line| line.trim_end().to_owned()).collect();
+    let with_output = text.split("```sh\n").skip(1).filter_map(|rest| {
+        let (commands, rest) = rest.split_once("```")?;
+        let (output, _) = rest.trim_start().strip_prefix("```text\n")?.split_once("```")?;
+        Some((lines(commands), lines(output)))
+    });
+    with_output.collect()
+}
+
+/// Documents leave out lines, but those that they show are printed, in this order. What the host's time is in is not shown.
+#[test]
+fn documents_show_what_is_printed() {
+    for (document, examples) in [("docs/counting/questions.md", 10), ("docs/counting/stat.md", 1)] {
+        let blocks = shown(document);
+        assert_eq!(blocks.len(), examples, "{document}");
+        for (commands, output) in blocks {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut printed = String::new();
+            for line in &commands {
+                let words = line.strip_prefix("pericore ").expect("ours");
+                let mut program = crate::ours::command(PERICORE);
+                program.current_dir(folder.path()).args(words.split_whitespace()).env("LC_ALL", "C.UTF-8");
+                let said = program.output().expect("it starts");
+                printed += &String::from_utf8_lossy(&[said.stdout, said.stderr].concat());
+            }
+            let mut left = printed.lines().map(str::trim_end);
+            for line in &output {
+                assert!(left.any(|found| found == line), "{document}: {line:?} is not printed there by {commands:?}:\n{printed}");
+            }
+        }
+    }
+}

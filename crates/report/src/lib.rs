@@ -1,8 +1,8 @@
 //! What was counted, as the rows of a report, and the forms that it is read in.
 //!
 //! [`rows::report`] adds a sample up by socket or instance into a [`Report`]: events and metrics with their validity.
-//! [`form::print`] prints it as a table for people, as perf's JSON lines or as separated fields; [`metric_only`] has a
-//! line for each interval. [`over_time`] sums up many intervals, [`compare`] puts two recordings beside each other,
+//! [`form::print`] prints it as a table for people, as perf's JSON lines or as separated fields; [`sheet`] has a line
+//! for each interval. [`over_time`] sums up many intervals, [`compare`] puts two recordings beside each other,
 //! [`runs`] is the mean of several runs, [`page`] a page for browsers.
 
 pub mod compare;
@@ -11,11 +11,11 @@ pub mod figures;
 pub mod form;
 pub mod limits;
 pub mod lines;
-pub mod metric_only;
 pub mod over_time;
 pub mod page;
 pub mod rows;
 pub mod runs;
+pub mod sheet;
 pub mod stacks;
 pub mod summary;
 pub mod table;

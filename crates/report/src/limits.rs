@@ -74,10 +74,13 @@ pub fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let count = if reached.is_empty() { "none".to_owned() } else { reached.len().to_string() };
     let unknown = if open > 0 { format!(", {open} not known") } else { String::new() };
     writeln!(out, " limits: {count} of {} reached{unknown}", all.len())?;
-    for words in &reached {
-        for (line, text) in wrapped(words, WIDTH - 5).iter().enumerate() {
-            writeln!(out, "{}{text}", if line == 0 { "   " } else { "     " })?;
-        }
+    reached.iter().try_for_each(|words| item(out, words))
+}
+
+/// An item below a line that says how many there are: further lines of it stand further to the right.
+pub fn item(out: &mut impl Write, words: &str) -> io::Result<()> {
+    for (line, text) in wrapped(words, WIDTH - 5).iter().enumerate() {
+        writeln!(out, "{}{text}", if line == 0 { "   " } else { "     " })?;
     }
     Ok(())
 }

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use pericore_metrics::Grade;
+
 use crate::figures::{Digits, line, placed, precision, seconds, shown, value_in};
-use crate::row::{Report, Row};
+use crate::row::{Report, Row, mark};
 use crate::style::Style;
 use crate::{limits, summary};
 
@@ -52,6 +54,7 @@ pub fn print(out: &mut impl Write, report: &Report, style: Style<'_>) -> io::Res
         if let Some(spread) = row.spread {
             name = format!("{name} (+- {:.2} %)", spread * 100.0);
         }
+        name += &doubt(row);
         line(out, &numbers(&value, &true_value, &error), &name)?;
     }
     writeln!(out)?;
@@ -83,6 +86,17 @@ pub fn runs(out: &mut impl Write, all: &Report, each: &[Report], digits: Digits)
         run(out, index, &length(report), Some(report.seconds), Some(all.seconds))?;
     }
     writeln!(out)
+}
+
+/// What stands behind the name of a number that is not plainly measured: for how much of the time it was counted, as perf
+/// has it, or a mark. Where there is no number, words stand in its place.
+fn doubt(row: &Row) -> String {
+    let validity = row.value.validity();
+    match validity.grade() {
+        Grade::Scaled if row.value.number().is_some() => format!(" ({:.0} %)", validity.duty() * 100.0),
+        Grade::Suspect => format!(" {}", mark(Grade::Suspect)),
+        _ => String::new(),
+    }
 }
 
 /// Value, truth and error as texts.
@@ -132,8 +146,8 @@ pub fn doubts<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r Row>) -> 
             None => lines.push((kind, row.value.validity().to_string(), &row.name, 0)),
         }
     }
-    lines.iter().try_for_each(|([_, precision], words, name, others)| match others {
-        0 => writeln!(out, "   {name}: {words}{precision}"),
-        _ => writeln!(out, "   {name} and {others} more: {words}{precision}"),
+    lines.iter().try_for_each(|([_, precision], words, name, others)| {
+        let more = if *others == 0 { String::new() } else { format!(" and {others} more") };
+        limits::item(out, &format!("{name}{more}: {words}{precision}"))
     })
 }

@@ -21,6 +21,7 @@ const BOOK: Book = Book {
         Scene::of("8592+", "copy:requests=100000,threads=8,footprint=4M"),
         Scene::of("8592+", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0"),
         Scene::of("8592+:sockets=2", "stream:requests=60000,threads=64,stride=1M,footprint=16G,read=0,remote=50"),
+        Scene::of("8568", "stream:requests=60000,threads=48,stride=1M,footprint=16G,read=0,cxl=50"),
         Scene::of("8592+", "dma-read:requests=20000,threads=8,footprint=32M"),
         shipped!("8592+", "package"),
         shipped!("8592+", "modules"),

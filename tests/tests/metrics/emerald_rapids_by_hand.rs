@@ -21,6 +21,11 @@ const BY_HAND: &[ByHand] = &[
     ("cha", "PCT_RD_REQUESTS", |t| {
         cha(t, "REQUESTS", "READS") / (cha(t, "REQUESTS", "READS") + cha(t, "REQUESTS", "WRITES"))
     }),
+    // A direction takes one thing a cycle, of one polarity or the other.
+    ("cha", "PCT_MESH_HORZ_DATA_IN_USE", |t| {
+        let of = |way| cha(t, "HORZ_RING_BL_IN_USE", way);
+        (of("LEFT_EVEN") + of("LEFT_ODD") + of("RIGHT_EVEN") + of("RIGHT_ODD")) / 2.0 / cha(t, "CLOCKTICKS", "")
+    }),
     ("imc", "MEM_BW_TOTAL", |t| 64.0 * lines(t)),
     ("imc", "MEM_BANDWIDTH", |t| 64.0 * lines(t) / t.seconds()),
     // DDR5's sixteen transfers of half a channel, two in a clock: each of the halves has an eighth of the clocks.

@@ -14,6 +14,7 @@ use pericore_observe::session::Sample;
 use pericore_recordings::{Conversion, TimeSpan};
 use pericore_report::figures::Digits;
 use pericore_report::over_time::OverTime;
+use pericore_report::sheet::Sheet;
 use pericore_report::{Report, Style, rows};
 use pericore_text::on_one_line;
 
@@ -117,7 +118,8 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
     let style =
         Style { truth: args.truth, emulated: emulated.as_deref(), digits: Digits::Grouped, unicode: is_unicode() };
-    let mut print = |report: &Report| args.output.print(&mut out, report, style);
+    let mut sheet = Sheet::new(args.output.width(io::stdout()), true, style.digits);
+    let mut print = |report: &Report| args.output.print(&mut out, report, style, &mut sheet);
     if args.intervals {
         while let Some(interval) = recording.next()? {
             print(&args.report(&recording, &interval))?;

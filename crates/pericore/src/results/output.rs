@@ -2,12 +2,14 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pericore_observe::results::{Layout, Scope};
 use pericore_report::fewer::Fewer;
+use pericore_report::sheet::Sheet;
 use pericore_report::{Form, Report, Style, form};
 
 use super::descriptor::Descriptor;
@@ -119,10 +121,11 @@ impl OutputArgs {
         self.output.as_ref().map_or(Ok(()), |path| must_not_be("-o", path, name, read))
     }
 
-    /// Columns of a line of results on standard error: those of a terminal; none where any line has room.
-    pub fn width(&self) -> Option<usize> {
+    /// Columns of a line of results, which go to `otherwise` unless a file is named: those of a terminal; none where any
+    /// line has room.
+    pub fn width(&self, otherwise: impl AsFd) -> Option<usize> {
         let is_elsewhere = self.output.is_some() || self.log_fd.is_some();
-        if is_elsewhere { None } else { width_of(io::stderr()) }
+        if is_elsewhere { None } else { width_of(otherwise) }
     }
 
     /// What numbers are added up over.
@@ -151,13 +154,19 @@ impl OutputArgs {
         Ok(())
     }
 
-    /// Prints a report.
+    /// Prints a report: an interval as a line of the sheet, if it is one.
     ///
     /// # Errors
     /// An output that cannot be written.
-    pub fn print(&self, out: &mut dyn Write, report: &Report, style: Style<'_>) -> Result<(), Failure> {
+    pub fn print(
+        &self,
+        out: &mut dyn Write,
+        report: &Report,
+        style: Style<'_>,
+        sheet: &mut Sheet,
+    ) -> Result<(), Failure> {
         let mut text = Vec::new();
-        form::print(&mut text, report, self.form(), style)?;
+        form::print(&mut text, report, self.form(), style, sheet)?;
         out.write_all(&text)?;
         Ok(out.flush()?)
     }

@@ -1,14 +1,14 @@
 //! Samples as `stat` prints them.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use pericore_observe::plan::Plan;
 use pericore_observe::results::Scope;
 use pericore_observe::session::Sample;
-use pericore_report::metric_only::Sheet;
 use pericore_report::runs::Runs;
+use pericore_report::sheet::Sheet;
 use pericore_report::stacks::UnitStacks;
-use pericore_report::{Form, Report, Style, figures, rows, table};
+use pericore_report::{Form, Report, Style, figures, form, rows, table};
 
 use super::{StatArgs, verbose};
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub struct Printer<'a> {
     emulated: Option<String>,
     /// Whether rows show how their counters were reached: on a software machine there is one way.
     shows_ways: bool,
-    metrics: Sheet,
+    sheet: Sheet,
     /// What is behind the I/O stacks, if they are counted.
     stacks: Option<UnitStacks>,
     /// All intervals so far, if they are to be shown together.
@@ -45,23 +45,27 @@ impl<'a> Printer<'a> {
     /// Nothing is opened before the measurement begins.
     pub fn new(args: &'a StatArgs) -> Self {
         let runs = Runs::new(args.repeat);
-        let metrics = Sheet::new(args.output.width());
+        let sheet = Sheet::new(args.output.width(io::stderr()), !args.metric_only, args.digits());
         let (out, emulated, stacks, whole, pending) = (None, None, None, None, Vec::new());
-        Self { args, out, runs, emulated, shows_ways: false, metrics, stacks, whole, pending }
+        Self { args, out, runs, emulated, shows_ways: false, sheet, stacks, whole, pending }
     }
 
     fn print(&mut self, report: &Report) -> Result<(), Failure> {
-        let Some(out) = &mut self.out else { return Ok(()) };
-        let emulated = self.emulated.as_deref();
-        if self.args.metric_only {
+        let Self { args, out: Some(out), sheet, emulated, .. } = self else { return Ok(()) };
+        let style = style(args, emulated.as_deref());
+        if args.metric_only {
             let mut text = Vec::new();
-            self.metrics.print(&mut text, report, self.args.output.form(), emulated)?;
+            sheet.print(&mut text, report, args.output.form(), style.emulated)?;
             out.write_all(&text)?;
             return Ok(out.flush()?);
         }
-        let style =
-            Style { truth: self.args.truth, emulated, digits: self.args.digits(), unicode: terminal::is_unicode() };
-        self.args.output.print(out, report, style)
+        args.output.print(out, report, style, sheet)
+    }
+
+    /// True if a report is a line, where there is no room for what was withdrawn.
+    fn is_line(&self, report: &Report) -> bool {
+        let style = style(self.args, self.emulated.as_deref());
+        self.args.metric_only || form::is_line(report, self.args.output.form(), style)
     }
 
     /// The numbers of each I/O stack, with the devices behind it.
@@ -94,7 +98,7 @@ impl<'a> Printer<'a> {
                 let mut before = shown.iter().map(|row| row.value.validity());
                 report.rows.retain(|row| before.next() != Some(row.value.validity()));
                 report.is_withdrawn = true;
-                if self.args.metric_only && !report.rows.is_empty() {
+                if self.is_line(&report) && !report.rows.is_empty() {
                     let (end, names) = (figures::seconds(*end), report.rows.iter().map(|row| row.name.as_str()));
                     let names: Vec<&str> = names.collect();
                     let why = report.rows[0].value.validity();
@@ -191,6 +195,10 @@ impl Receiver for Printer<'_> {
         }
         Ok(self.out.as_mut().map_or(Ok(()), Write::flush)?)
     }
+}
+
+fn style<'a>(args: &StatArgs, emulated: Option<&'a str>) -> Style<'a> {
+    Style { truth: args.truth, emulated, digits: args.digits(), unicode: terminal::is_unicode() }
 }
 
 /// A line on standard error.

@@ -6,8 +6,10 @@ use std::path::Path;
 use crate::ours::{PERICORE, command};
 
 /// `{}` is the family. Options that make it short, and nothing of the form.
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 9] = [
     "stat --machine {} --workload stream:requests=20k",
+    "stat --machine {} --workload stream:requests=20k -I 0.005",
+    "stat --machine {} --workload stream:requests=20k -M limits",
     "list --machine {}",
     "explain --machine {} MEM_BANDWIDTH",
     "machine show --machine {}:sockets=1",

@@ -355,8 +355,11 @@ fn a_scenario_is_the_same_each_time() {
         rows.filter_map(|numbers| numbers.first().copied()).collect::<Vec<f64>>()
     };
     let shown = rows(&run(&["top", "-b", "-I", "0.002"]));
-    let counted = rows(&run(&["stat", "-I", "0.002"]));
-    // Rows keep their symbol, GB/s; those of `stat` are scaled one by one, so that small ones differ.
+    let counted = run(&["stat", "-j", "-I", "0.002"]);
+    let counted = counted.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let number = |row: &serde_json::Value| row["metric-value"].as_str().and_then(|text| text.parse::<f64>().ok());
+    // In GB/s, with three digits.
+    let counted: Vec<f64> = counted.map(|row| (number(&row).expect("a number") / 1e6).round() / 1e3).collect();
     assert!(shown.len() > 4 && shown[..5] == counted[..5], "{shown:?} {counted:?}");
     assert_eq!(rows(&run(&["top", "-b", "-I", "0.002"])), shown);
 }

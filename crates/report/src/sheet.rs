@@ -1,34 +1,44 @@
-//! `--metric-only`: a line for each interval and part of the machine, a column for each metric. On a terminal, a table
-//! with more columns than have room beside each other goes on below.
+//! Reports on their side: a line for each interval and part of the machine, a column for each number, as vmstat has it
+//! (`-I`), or for each metric alone (`--metric-only`).
 
 use std::io::{self, Write};
-use std::ops::Range;
 
 use pericore_metrics::{Grade, Validity};
 use serde::Serializer as _;
 use serde::ser::SerializeMap as _;
 
+use crate::figures::Digits;
 use crate::lines::{in_symbol, quoted};
-use crate::row::{Place, Report, Row, mark};
+use crate::row::{Place, Report, Row};
 use crate::style::Form;
 use crate::{figures, limits, table};
+use columns::Columns;
 
-/// Lines of a table after which its headings come again.
+mod columns;
+
+/// Lines of a table after which its headings come again, and what is in doubt is said again.
 const PAGE: usize = 25;
-/// Widths of a table's columns: a metric's is as wide as its name, and no narrower than this.
-const TIME: usize = 14;
-const PLACE: usize = 14;
-const NARROWEST: usize = 14;
-/// Between two columns; behind a number there is its mark.
-const BETWEEN: usize = 2;
+/// Widths of the columns in front.
+const TIME: usize = 11;
+const PLACE: usize = 12;
 
 /// Lines under headings that are not printed again each time.
 #[derive(Debug)]
 pub struct Sheet {
-    /// Columns of a line; none if there is no end to them.
-    width: Option<usize>,
+    /// Columns of a line.
+    width: usize,
+    /// Counts have columns, too.
+    has_events: bool,
+    /// How counts are written.
+    digits: Digits,
     /// Since the last headings; nothing before the first.
     lines: Option<usize>,
+    /// The columns under the last headings.
+    columns: Columns,
+    /// Rows whose doubts were told in the last intervals, and how grave these were.
+    told: Vec<(String, Grade)>,
+    /// Intervals since then.
+    since_told: usize,
 }
 
 /// A report, turned on its side.
@@ -41,10 +51,10 @@ struct Lines<'r> {
 }
 
 impl<'r> Lines<'r> {
-    fn of(report: &'r Report) -> Self {
+    fn of(report: &'r Report, has_events: bool) -> Self {
         let name = |row: &Row| row.place.as_ref().map(ToString::to_string);
         let (mut columns, mut lines) = (Vec::<&Row>::new(), Vec::<(Option<&Place>, Vec<&Row>)>::new());
-        for row in report.rows.iter().filter(|row| row.unit_of_measure.is_some()) {
+        for row in report.rows.iter().filter(|row| has_events || row.unit_of_measure.is_some()) {
             if !columns.iter().any(|column| column.name == row.name) {
                 columns.push(row);
             }
@@ -66,31 +76,9 @@ impl<'r> Lines<'r> {
         if self.report.is_summary { Some("summary".to_owned()) } else { self.report.interval_end.map(figures::seconds) }
     }
 
-    /// Columns that stand beside each other: as many as have room behind so many signs. What is left comes below them.
-    fn blocks(&self, before: usize, width: Option<usize>) -> Vec<Range<usize>> {
-        let mut blocks: Vec<Range<usize>> = Vec::new();
-        let mut room = 0;
-        for (index, column) in self.columns.iter().enumerate() {
-            let needed = BETWEEN + column_width(column) + 1;
-            match blocks.last_mut() {
-                Some(block) if needed <= room => block.end = index + 1,
-                _ => {
-                    blocks.push(index..index + 1);
-                    room = width.map_or(usize::MAX, |width| width.saturating_sub(before));
-                }
-            }
-            room = room.saturating_sub(needed);
-        }
-        blocks
-    }
-
     fn has_places(&self) -> bool {
         self.lines.iter().any(|(place, _)| place.is_some())
     }
-}
-
-fn column_width(column: &Row) -> usize {
-    column.name.chars().count().max(NARROWEST)
 }
 
 /// Everything that is to be said of a line's numbers.
@@ -105,12 +93,13 @@ fn heading(row: &Row) -> String {
 }
 
 impl Sheet {
-    /// A sheet of lines of so many columns; of any number without.
-    pub const fn new(width: Option<usize>) -> Self {
-        Self { width, lines: None }
+    /// A sheet of lines of so many columns, of any number without, with metrics and, if they are wanted, counts of events.
+    pub fn new(width: Option<usize>, has_events: bool, digits: Digits) -> Self {
+        let (columns, told) = (Columns::default(), Vec::new());
+        Self { width: width.unwrap_or(usize::MAX), has_events, digits, lines: None, columns, told, since_told: 0 }
     }
 
-    /// Prints a report's metrics; `emulated` names the software machine, if it was one.
+    /// Prints a report; `emulated` names the software machine, if it was one.
     ///
     /// # Errors
     /// An output that cannot be written.
@@ -121,7 +110,7 @@ impl Sheet {
         form: Form<'_>,
         emulated: Option<&str>,
     ) -> io::Result<()> {
-        let lines = Lines::of(report);
+        let lines = Lines::of(report, self.has_events);
         match form {
             Form::Table => self.table(out, &lines),
             Form::Json => json(out, &lines, emulated),
@@ -130,45 +119,62 @@ impl Sheet {
     }
 
     fn table(&mut self, out: &mut impl Write, of: &Lines<'_>) -> io::Result<()> {
-        let places = of.has_places();
+        let (has_time, has_places) = (of.time().is_some(), of.has_places());
         let begin = |time: &str, place: &str| {
-            let time = if of.time().is_some() { format!("{time:>TIME$}") } else { String::new() };
-            if places { format!("{time}  {place:<PLACE$}") } else { time }
+            let time = if has_time { format!("{time:>TIME$}") } else { String::new() };
+            if has_places { format!("{time} {place:<PLACE$}") } else { time }
         };
-        let blocks = of.blocks(begin("time", "place").len(), self.width);
+        let room = self.width.saturating_sub(begin("", "").len());
+        let blocks = columns::side_by_side(&of.columns, room);
         for block in &blocks {
+            let is_page = self.lines.is_none_or(|lines| lines >= PAGE) || of.report.is_summary;
             // One below the other, each needs its own.
-            let has_headings = self.lines.is_some_and(|lines| lines < PAGE) && blocks.len() == 1;
-            if !has_headings || of.report.is_summary {
-                let names = of.columns[block.clone()].iter().map(|column| format!("  {:>NARROWEST$} ", column.name));
-                writeln!(out, "\n{}{}", begin("time", "place"), names.collect::<String>().trim_end())?;
+            if is_page || blocks.len() > 1 || !self.columns.fit(&of.lines) {
+                self.columns = Columns::of(&of.columns[block.clone()], block.start, &of.lines);
+                writeln!(out)?;
+                for (index, line) in self.columns.headings().enumerate() {
+                    let is_last = index + 1 == self.columns.height();
+                    let [time, place] = if is_last { ["time", "place"] } else { [""; 2] };
+                    writeln!(out, "{}", format!("{}{line}", begin(time, place)).trim_end())?;
+                }
                 self.lines = Some(0);
             }
             // Parts of the machine that have none of these metrics have a line in another block.
             for (place, cells) in of.lines.iter().filter(|(_, cells)| cells[block.clone()].iter().any(Option::is_some))
             {
                 let place = place.map(ToString::to_string).unwrap_or_default();
-                let mut numbers = begin(&of.time().unwrap_or_default(), &place);
-                for (column, cell) in of.columns.iter().zip(cells).skip(block.start).take(block.len()) {
-                    let width = column_width(column);
-                    let (text, mark) = cell.map_or_else(
-                        || (String::new(), ' '),
-                        |row| (figures::value(row), mark(row.value.validity().grade())),
-                    );
-                    numbers += &format!("  {text:>width$}{mark}");
-                }
-                writeln!(out, "{}", numbers.trim_end())?;
+                let numbers = self.columns.line(&cells[block.clone()], self.digits);
+                writeln!(out, "{}", format!("{}{numbers}", begin(&of.time().unwrap_or_default(), &place)).trim_end())?;
             }
             self.lines = self.lines.map(|lines| lines + of.lines.len());
         }
-        let shown: Vec<&Row> = of.report.rows.iter().filter(|row| row.unit_of_measure.is_some()).collect();
-        if of.time().is_none() {
+        let shown: Vec<&Row> = of.lines.iter().flat_map(|(_, cells)| cells).copied().flatten().collect();
+        if !has_time {
             writeln!(out)?;
             table::validity(out, of.report, &shown)?;
             return limits::print(out, of.report);
         }
-        // That events take turns does not change from line to line: there the mark will do.
-        table::doubts(out, shown.into_iter().filter(|row| row.value.validity().grade() > Grade::Scaled))
+        self.doubts(out, shown)
+    }
+
+    /// What is in doubt, once a page: that events take turns, and what has no value, rarely changes from line to line, and
+    /// there the marks will do.
+    fn doubts(&mut self, out: &mut impl Write, shown: Vec<&Row>) -> io::Result<()> {
+        if self.since_told >= PAGE {
+            (self.told, self.since_told) = (Vec::new(), 0);
+        }
+        self.since_told += 1;
+        let mut doubtful = shown;
+        doubtful.retain(|row| row.value.validity().grade() > Grade::Scaled);
+        doubtful.retain(|row| {
+            let doubt = (row.name.clone(), row.value.validity().grade());
+            let is_new = !self.told.contains(&doubt);
+            if is_new {
+                self.told.push(doubt);
+            }
+            is_new
+        });
+        table::doubts(out, doubtful.into_iter())
     }
 
     /// A first line with the names; then time and place, where they tell lines apart, the values, and the validity of
@@ -231,56 +237,4 @@ fn json(out: &mut impl Write, of: &Lines<'_>, emulated: Option<&str>) -> io::Res
 }
 
 #[cfg(test)]
-mod tests {
-    use pericore_metrics::{UnitOfMeasure, Value};
-
-    use super::*;
-
-    /// Four metrics whose names take 22 to 28 columns, each with a mark and a gap of 2: on a terminal of 80 columns the
-    /// first three have room beside each other, on one of 120 all have.
-    #[test]
-    fn more_metrics_than_a_terminal_has_room_for_go_on_below() {
-        let names = [
-            "imc/MEM_READ_BANDWIDTH",
-            "imc/MEM_WRITE_BANDWIDTH",
-            "imc/PCT_REQUESTS_PAGE_HIT",
-            "cbo/AVG_TOR_DRD_MISS_LATENCY",
-        ];
-        let row = |name: &str| Row {
-            name: name.to_owned(),
-            place: None,
-            value: Value::measured(0.5),
-            seconds: 1.0,
-            unit_of_measure: Some(UnitOfMeasure::Ratio),
-            standard_error: None,
-            spread: None,
-            truth: None,
-            limit: None,
-            nature: crate::row::Nature::default(),
-            answering: None,
-            through: None,
-        };
-        let rows = names.map(row).into();
-        let report = Report {
-            interval_end: None,
-            is_summary: false,
-            seconds: 1.0,
-            stood: false,
-            paused: 0.0,
-            is_withdrawn: false,
-            runs: None,
-            rows,
-            summary: &[],
-        };
-        let headings = |width| {
-            let mut out = Vec::new();
-            Sheet::new(width).print(&mut out, &report, Form::Table, None).expect("memory takes all");
-            let text = String::from_utf8(out).expect("UTF-8");
-            text.lines()
-                .filter(|line| line.contains('/'))
-                .map(|line| line.split_whitespace().count())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!((headings(Some(80)), headings(Some(120)), headings(None)), (vec![3, 1], vec![4], vec![4]));
-    }
-}
+mod tests;

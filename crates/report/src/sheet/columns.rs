@@ -1,0 +1,159 @@
+//! The columns of a sheet: names in several lines, so that six metrics have room beside each other in 80 columns, and
+//! numbers of one column in one unit of measure, so that they compare.
+
+use std::ops::Range;
+
+use pericore_text::columns as text_width;
+
+use crate::figures::Digits;
+use crate::row::{Place, Row, mark};
+
+/// Narrowest columns of metrics, in three or four digits, and of counts.
+const METRIC: usize = 9;
+const COUNT: usize = 13;
+/// In front of a number.
+const BETWEEN: usize = 1;
+/// Behind a number.
+const MARK: usize = 1;
+/// From here on a number is too long for its column's unit of measure.
+const TOO_LARGE: f64 = 100_000.0;
+
+/// Columns under the same headings.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    columns: Vec<Column>,
+    /// The first of them among all.
+    start: usize,
+}
+
+#[derive(Debug)]
+struct Column {
+    /// The name, in lines, and what the numbers are in.
+    heading: Vec<String>,
+    width: usize,
+    /// For metrics: what a number is multiplied by to be in the heading's unit of measure.
+    factor: Option<f64>,
+}
+
+/// Columns that have room beside each other in so many signs: what is left comes below them.
+pub(super) fn side_by_side(rows: &[&Row], room: usize) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut left = 0;
+    for (index, row) in rows.iter().enumerate() {
+        let needed = BETWEEN + width(row, &name(row)) + MARK;
+        match blocks.last_mut() {
+            Some(block) if needed <= left => block.end = index + 1,
+            _ => {
+                blocks.push(index..index + 1);
+                left = room;
+            }
+        }
+        left = left.saturating_sub(needed);
+    }
+    blocks
+}
+
+const fn narrowest(row: &Row) -> usize {
+    if row.unit_of_measure.is_some() { METRIC } else { COUNT }
+}
+
+fn width(row: &Row, name: &[String]) -> usize {
+    name.iter().map(|line| text_width(line)).max().unwrap_or(0).max(narrowest(row))
+}
+
+/// A name in lines: the unit, and then as many words as the column has room for.
+fn name(row: &Row) -> Vec<String> {
+    let (unit, rest) = row.name.split_once('/').unwrap_or(("", &row.name));
+    let mut lines = Vec::new();
+    if !unit.is_empty() {
+        lines.push(format!("{unit}/"));
+    }
+    let rest = if unit.is_empty() { rest } else { rest.trim_end_matches('/') };
+    let mut line = String::new();
+    for word in rest.split_inclusive(['_', '.', ',']) {
+        if !line.is_empty() && text_width(&line) + text_width(word) > narrowest(row) {
+            lines.push(std::mem::take(&mut line));
+        }
+        line += word;
+    }
+    lines.push(line);
+    lines
+}
+
+impl Columns {
+    /// Those of metrics and events by their first rows, the first of which is the one of that number among all, with
+    /// units of measure that suit the numbers.
+    pub(super) fn of(rows: &[&Row], start: usize, lines: &[(Option<&Place>, Vec<Option<&Row>>)]) -> Self {
+        let column = |(index, row): (usize, &&Row)| {
+            let mut heading = name(row);
+            let numbers = lines.iter().filter_map(|(_, cells)| cells[start + index]?.value.number());
+            let most = numbers.map(f64::abs).fold(0.0, f64::max);
+            let reference = if most > 0.0 { most } else { 1.0 };
+            let scaled = row.unit_of_measure.map(|unit| unit.scaled(reference));
+            heading.push(scaled.map_or("", |(_, symbol)| symbol).to_owned());
+            let (width, factor) = (width(row, &heading), scaled.map(|(scaled, _)| scaled / reference));
+            Column { heading, width, factor }
+        };
+        Self { columns: rows.iter().enumerate().map(column).collect(), start }
+    }
+
+    /// Lines of the headings.
+    pub(super) fn height(&self) -> usize {
+        self.columns.iter().map(|column| column.heading.len()).max().unwrap_or(0)
+    }
+
+    /// The headings, line by line, on the right and at the bottom of each column.
+    pub(super) fn headings(&self) -> impl Iterator<Item = String> {
+        let height = self.height();
+        (0..height).map(move |line| {
+            let cell = |column: &Column| {
+                let text = (line + column.heading.len()).checked_sub(height).map_or("", |line| &column.heading[line]);
+                format!("{:BETWEEN$}{text:>width$}{:MARK$}", "", "", width = column.width)
+            };
+            self.columns.iter().map(cell).collect()
+        })
+    }
+
+    /// True if each number has room in its column's unit of measure.
+    pub(super) fn fit(&self, lines: &[(Option<&Place>, Vec<Option<&Row>>)]) -> bool {
+        lines.iter().all(|(_, cells)| {
+            let of_columns = self.columns.iter().zip(&cells[self.start.min(cells.len())..]);
+            of_columns
+                .filter_map(|(column, cell)| Some((column.factor?, (*cell)?.value.number()?)))
+                .all(|(factor, number)| (number * factor).abs() < TOO_LARGE)
+        })
+    }
+
+    /// A line of numbers, each with its mark; a dash where there is none.
+    pub(super) fn line(&self, cells: &[Option<&Row>], digits: Digits) -> String {
+        let cell = |(column, cell): (&Column, &Option<&Row>)| {
+            let (text, mark) = cell.map_or_else(
+                || (String::new(), ' '),
+                |row| (column.number(row, digits), mark(row.value.validity().grade())),
+            );
+            format!("{:BETWEEN$}{text:>width$}{mark}", "", width = column.width)
+        };
+        self.columns.iter().zip(cells).map(cell).collect()
+    }
+}
+
+impl Column {
+    fn number(&self, row: &Row, whole: Digits) -> String {
+        match (row.value.number(), self.factor) {
+            (None, _) => "-".to_owned(),
+            (Some(number), Some(factor)) => in_four_digits(number * factor, whole),
+            (Some(number), None) => whole.whole(number),
+        }
+    }
+}
+
+/// Enough to see a change from line to line.
+fn in_four_digits(number: f64, whole: Digits) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        size if size >= 999.95 => whole.whole(number),
+        size if size >= 99.995 => format!("{number:.1}"),
+        size if size >= 9.9995 => format!("{number:.2}"),
+        _ => format!("{number:.3}"),
+    }
+}
