@@ -52,8 +52,19 @@ def fault_of(row):
 
 def of_area(area, found=None):
     """An area's faults, in an order that does not depend on cargo-mutants."""
-    found = list_faults("--package", area["package"]) if found is None else found
+    found = list_faults(*named("--package", area)) if found is None else found
     return sorted((fault for fault in found if is_of(area, fault.file)), key=lambda fault: fault.name)
+
+
+def packages(area):
+    """The crates of an area."""
+    named = area["package"]
+    return [named] if isinstance(named, str) else named
+
+
+def named(option, area):
+    """An option of cargo-mutants for each crate of an area."""
+    return [word for package in packages(area) for word in (option, package)]
 
 
 def is_of(area, file):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from faults import cargo_mutants
+from faults import cargo_mutants, named
 from report import CAUGHT, LATE, MISSED, UNVIABLE
 from tree import TREE, WORK
 
@@ -35,9 +35,9 @@ def run_batch(campaign, batch, deadline, is_first):
     out.mkdir(parents=True)
     # Matched against the names as listed.
     names = "^(?:" + "|".join(re.escape(fault.name) for fault in batch) + ")$"
-    words = ["--in-place", "--no-times", "--output", str(out), "--package", area["package"], "--re", names]
+    words = ["--in-place", "--no-times", "--output", str(out), *named("--package", area), "--re", names]
     words += ["--timeout", str(area.get("timeout", 20)), "--build-timeout", "900", "--profile", "mutants"]
-    words += ["--test-package", area["package"]]
+    words += named("--test-package", area)
     words += [] if is_first else ["--baseline", "skip"]
     words += ["--", *area["arguments"]] if "arguments" in area else []
     # In a process group of its own: at the end of the time it is interrupted, and ends the tests that it runs.

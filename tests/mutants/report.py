@@ -3,7 +3,7 @@
 import datetime
 from collections import Counter
 
-from faults import VERSION
+from faults import VERSION, packages
 
 CAUGHT, LATE, MISSED, UNVIABLE, FIXED = "caught", "late", "missed", "unviable", "fixed"
 VIABLE = (CAUGHT, LATE, MISSED)
@@ -31,13 +31,14 @@ class Campaign:
 
     def is_well(self, is_change):
         explained = all(self.allowed.why(fault) for fault in self.of(MISSED))
-        return explained and (is_change or self.share() >= self.area["least"])
+        # An area without faults is one whose files have moved away.
+        return explained and (is_change or self.viable() > 0 and self.share() >= self.area["least"])
 
     def report(self, revision):
         number = Counter(self.results.values())
         fixed = f", {number[FIXED]} cannot be chosen when the program runs" if number[FIXED] else ""
         lines = [
-            f"== mutants of {self.name} ({self.area['package']}: {' '.join(self.area['files'])})",
+            f"== mutants of {self.name} ({' '.join(packages(self.area))}: {' '.join(self.area['files'])})",
             f"{datetime.date.today()}, revision {revision}, cargo-mutants {VERSION}",
             f"seed {self.seed}; {len(self.results)} of {len(self.faults)} tested in {self.seconds / 60:.0f} minutes: "
             f"{self.viable()} viable, {number[UNVIABLE]} do not compile{fixed}",

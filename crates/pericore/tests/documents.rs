@@ -81,7 +81,10 @@ fn documents_show_what_is_printed() {
             }
             let mut left = printed.lines().map(str::trim_end);
             for line in &output {
-                assert!(left.any(|found| found == line), "{document}: {line:?} is not printed there by {commands:?}:\n{printed}");
+                assert!(
+                    left.any(|found| found == line),
+                    "{document}: {line:?} is not printed there by {commands:?}:\n{printed}"
+                );
             }
         }
     }

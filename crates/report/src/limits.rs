@@ -79,8 +79,10 @@ pub fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
 
 /// An item below a line that says how many there are: further lines of it stand further to the right.
 pub fn item(out: &mut impl Write, words: &str) -> io::Result<()> {
-    for (line, text) in wrapped(words, WIDTH - 5).iter().enumerate() {
-        writeln!(out, "{}{text}", if line == 0 { "   " } else { "     " })?;
+    // A line does not begin with a sign of per cent.
+    let words = words.replace(" %", "\u{a0}%");
+    for (line, text) in wrapped(&words, WIDTH - 5).iter().enumerate() {
+        writeln!(out, "{}{}", if line == 0 { "   " } else { "     " }, text.replace('\u{a0}', " "))?;
     }
     Ok(())
 }
