@@ -181,6 +181,21 @@ mod tests {
         assert_eq!(symbols[&0xffff_ffff_8107_e910], Function::WriteMsr);
     }
 
+    /// A file that is not the one that was made is named, whoever changed it.
+    #[test]
+    fn a_damaged_guest_is_not_booted() {
+        let folder = tempfile::tempdir().unwrap();
+        // The checksum of nothing: FIPS 180-4.
+        let of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        fs::write(folder.path().join("SHA256SUMS"), format!("{of_nothing}  vmlinuz\n")).unwrap();
+        fs::write(folder.path().join("vmlinuz"), "").unwrap();
+        assert!(Prepared::at(folder.path().to_owned()).is_ok());
+        fs::write(folder.path().join("vmlinuz"), "x").unwrap();
+        let error = Prepared::at(folder.path().to_owned()).unwrap_err();
+        let GuestError::Damaged { messages, .. } = &error else { panic!("{error}") };
+        assert!(messages.contains("vmlinuz: FAILED"), "{messages}");
+    }
+
     #[test]
     fn missing_and_hidden_symbols_are_named() {
         let text = TEXT.replace("pci_mmcfg_read", "pci_mmcfg_reader").replace("ffffffff8107e7c0", "0000000000000000");

@@ -207,23 +207,4 @@ impl std::fmt::Debug for Hardware {
 }
 
 #[cfg(test)]
-mod tests {
-    use pericore_machine::MachineSpec;
-
-    use super::*;
-    use crate::Idle;
-
-    /// The base of segment GS (SDM 4: MSR 0xC0000101) is the guest CPU's, whatever the uncore's rules are: its kernel
-    /// ends at once without it. A counter of CBo 0 (guide of the E5-2600, Table 2-10: 0xD16) is the machine's.
-    #[test]
-    fn lenient_hardware_leaves_the_guests_cpu_its_own_registers() {
-        for rules in ["documented", "strict", "lenient"] {
-            let chassis = MachineSpec::parse(&format!("e5-2600:rules={rules}")).unwrap().chassis().unwrap();
-            let mut hardware = Hardware::new(chassis, Box::new(Idle), 1_000_000_000);
-            let write =
-                |msr, value| Operation::Write { address: Address::Msr { cpu: 0, msr }, width: Width::B8, value };
-            assert_eq!(hardware.access(write(0xc000_0101, 0x1234), Duration::ZERO), None, "{rules}");
-            assert_eq!(hardware.access(write(0xd16, 5), Duration::ZERO), Some(Ok(0)), "{rules}");
-        }
-    }
-}
+mod tests;

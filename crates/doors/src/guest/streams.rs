@@ -107,6 +107,24 @@ mod tests {
         assert_eq!(words[4..], [Word::Unknown("x".repeat(200)), Word::Unknown("x".repeat(100))]);
     }
 
+    /// A guest whose output nobody takes runs on, and nobody is asked again.
+    #[test]
+    fn a_closed_sink_does_not_stop_the_guest() {
+        struct Closed(Sender<usize>);
+        impl Write for Closed {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.send(bytes.len()).unwrap();
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        pass_on(std::io::Cursor::new(vec![b'x'; 3 * 4096]), Closed(sender)).join().unwrap();
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [4096]);
+    }
+
     #[test]
     fn a_tail_keeps_the_end() {
         let tail = Tail::default();

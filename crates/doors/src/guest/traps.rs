@@ -128,6 +128,27 @@ mod tests {
         assert_eq!(Function::PciWrite.operation(0, &registers), Some(expected));
     }
 
+    /// `mov eax, …` needs no hook; the five-byte nop (SDM 2, NOP) and `endbr64` do nothing.
+    #[test]
+    fn a_hook_lies_behind_what_does_nothing() {
+        assert_eq!(leading_nop(&[0x0f, 0x1f, 0x44, 0, 0, 0x89]), Some(5));
+        assert_eq!(leading_nop(&[0xf3, 0x0f, 0x1e, 0xfa, 0x89]), Some(4));
+        assert_eq!(leading_nop(&[0xb8, 0, 0, 0, 0]), None);
+    }
+
+    /// The kernel has the value through the sixth argument; what no device answers is all ones (PCI Local Bus 3.0, 3.3.3.4).
+    #[test]
+    fn a_configuration_read_stores_what_it_reads() {
+        let registers = call([0, 0x7f, 0x71, 0xf4, 2, 0xffff_8880_0000_2000]);
+        let address = Address::Pci { bdf: Bdf::new(0x7f, 14, 1), offset: 0xf4 };
+        let read = Operation::Read { address, width: Width::B2 };
+        assert_eq!(Function::PciRead.operation(0, &registers), Some(read));
+        let stored = |outcome| Function::PciRead.conclude(&registers, &outcome).and_then(|end| end.store);
+        assert_eq!(stored(Ok(0x1_0100)), Some((0xffff_8880_0000_2000, 0x1_0100)));
+        let nobody = Err(AccessError::GeneralProtection { address });
+        assert_eq!(stored(nobody), Some((0xffff_8880_0000_2000, u32::MAX)));
+    }
+
     #[test]
     fn impossible_cycles_are_left_to_the_kernel() {
         for arguments in [[0, 256, 0, 0, 4, 0], [0, 0, 256, 0, 4, 0], [0, 0, 0, 4096, 4, 0], [0, 0, 0, 0, 3, 0]] {

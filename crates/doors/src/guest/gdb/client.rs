@@ -258,6 +258,17 @@ mod tests {
         assert_eq!(heard[2..], [&b"P0=3412000000000000"[..], b"Mffff800000000000,2:0102", b"c"]);
     }
 
+    /// Half of what was asked for is not what was asked for.
+    #[test]
+    fn memory_is_read_whole_or_not_at_all() {
+        let (stream, thread) = stub(&[b"", b"l", b"0102a0", b"0102"]);
+        let mut client = Client::connect(stream, PATIENCE).unwrap();
+        assert_eq!(client.read_memory(0x1000, 3).unwrap(), [1, 2, 0xa0]);
+        let short = client.read_memory(0x1000, 3).unwrap_err();
+        assert!(matches!(&short, GdbError::Unexpected { question: "m", answer } if answer == "0102"), "{short}");
+        assert_eq!(thread.join().unwrap()[2], b"m1000,3");
+    }
+
     #[test]
     fn a_refusal_and_a_hang_up_are_errors() {
         let (stream, thread) = stub(&[b"", b"l", b"E22"]);
