@@ -23,6 +23,7 @@ const SCENE: Scene = Scene {
 };
 
 #[test]
+#[ignore = "three more minutes of a guest: the long form"]
 fn perf_comes_and_goes_on_nehalem() {
     if switched_off() {
         return;
