@@ -48,6 +48,7 @@ fn report(seconds: f64, rows: Vec<Row>) -> Report {
         runs: None,
         rows,
         summary: &[],
+        floorplan: &[],
     }
 }
 

@@ -174,19 +174,24 @@ impl Wiring {
     /// [`WiringError`] if the catalogue does not have the name.
     pub fn signal(&mut self, socket: u16, unit: &str, instance: u16, signal: &str) -> Result<Wire, WiringError> {
         let (unit_index, unit) = self.unit(unit)?;
-        if instance >= unit.instances {
-            return Err(WiringError::NoInstance { unit: unit.name, count: unit.instances, instance });
-        }
         let index = unit
             .signals
             .iter()
             .position(|s| s.name == signal)
             .ok_or_else(|| WiringError::NoSignal { unit: unit.name, name: signal.to_owned() })?;
-        let signal = index as u16;
-        if !self.signals.contains_key(&(unit_index, signal)) {
-            self.bind(unit_index, signal, 0);
+        self.signal_at(socket, unit_index, instance, index as u16)
+    }
+
+    /// Binds a signal of a unit by its index.
+    fn signal_at(&mut self, socket: u16, unit: usize, instance: u16, signal: u16) -> Result<Wire, WiringError> {
+        let row = self.family.units[unit];
+        if instance >= row.instances {
+            return Err(WiringError::NoInstance { unit: row.name, count: row.instances, instance });
         }
-        Ok(self.wire(self.instance(socket, unit_index, instance), signal))
+        if !self.signals.contains_key(&(unit, signal)) {
+            self.bind(unit, signal, 0);
+        }
+        Ok(self.wire(self.instance(socket, unit, instance), signal))
     }
 
     /// Notes that the model asked for a tag of a signal.
@@ -255,17 +260,17 @@ impl Wiring {
         let event_row = unit_row.event(event).ok_or_else(|| missing(event.to_owned()))?;
         let row = subevent.map(|name| event_row.subevent(name).ok_or_else(|| missing(format!("{event}.{name}"))));
         let config = row.transpose()?.map_or(event_row.config, |row| row.config);
-        let signal = unit_row.signal_of(event_row).ok_or_else(|| missing(format!("{event}, a clock")))?;
+        let index = event_row.signal.ok_or_else(|| missing(format!("{event}, a clock")))?;
         let control = unit_row.register(Role::Control).ok_or_else(|| missing("a control register".to_owned()))?;
         let mut tag = 0;
-        for attribute in signal.attributes {
+        for attribute in unit_row.signals[usize::from(index)].attributes {
             let field = if attribute.name == "sub" { "umask" } else { attribute.name };
             if let Some(field) = control.field(field) {
                 tag = attribute.bits.set(tag, field.bits.get(config));
             }
         }
-        let wire = self.signal(socket, unit, instance, signal.name)?;
-        self.bind(unit_index, wire.signal, tag);
+        let wire = self.signal_at(socket, unit_index, instance, index)?;
+        self.bind(unit_index, index, tag);
         Ok((wire, tag))
     }
 

@@ -98,6 +98,17 @@ pub fn thousands(number: f64) -> String {
     if number < 0.0 { format!("-{text}") } else { text }
 }
 
+/// A number with enough digits to compare it with those beside it.
+pub(crate) fn four_digits(number: f64, whole: Digits) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        size if size >= 999.95 => whole.whole(number),
+        size if size >= 99.995 => format!("{number:.1}"),
+        size if size >= 9.9995 => format!("{number:.2}"),
+        _ => format!("{number:.3}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -5,6 +5,8 @@
 //! for each interval. [`over_time`] sums up many intervals, [`compare`] puts two recordings beside each other,
 //! [`runs`] is the mean of several runs, [`page`] a page for browsers.
 
+mod die;
+
 pub mod compare;
 pub mod fewer;
 pub mod figures;

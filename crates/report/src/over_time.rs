@@ -316,6 +316,7 @@ mod tests {
             runs: None,
             rows,
             summary: &[],
+            floorplan: &[],
         }
     }
 

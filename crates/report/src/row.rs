@@ -26,6 +26,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// The figures that it begins with, where their metrics are among the rows.
     pub summary: &'static [SummaryFigure],
+    /// The die, row by row: instances between spaces, a dot where nothing is; empty where it is not known.
+    pub floorplan: &'static [&'static str],
 }
 
 /// One line.

@@ -46,7 +46,8 @@ pub fn report(
             });
         }
     }
-    Report { interval_end, summary: selection.family.summary, ..of_rows(sample, rows) }
+    let (summary, floorplan) = (selection.family.summary, selection.family.floorplan);
+    Report { interval_end, summary, floorplan, ..of_rows(sample, rows) }
 }
 
 /// What each counter of each instance has counted, whichever metrics it is for: a row for each event that is counted.
@@ -100,6 +101,7 @@ fn of_rows(sample: &Sample, rows: Vec<Row>) -> Report {
         runs: None,
         rows,
         summary: &[],
+        floorplan: &[],
     }
 }
 

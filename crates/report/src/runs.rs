@@ -62,6 +62,7 @@ impl Runs {
             runs: Some(runs),
             rows,
             summary: first.summary,
+            floorplan: first.floorplan,
         })
     }
 }
@@ -138,6 +139,7 @@ mod tests {
             runs: None,
             rows: counts.map(row).into(),
             summary: &[],
+            floorplan: &[],
         }
     }
 

@@ -180,6 +180,7 @@ mod tests {
             runs: None,
             rows: vec![row(0, "iio0", 0.0), row(0, "iio1", 1.5e9), row(1, "iio1", 0.0)],
             summary: &[],
+            floorplan: &[],
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use pericore_metrics::Grade;
 
+use crate::die::Die;
 use crate::figures::{Digits, line, placed, precision, seconds, shown, value_in};
 use crate::row::{Report, Row, mark};
 use crate::style::Style;
@@ -49,6 +50,13 @@ pub fn print(out: &mut impl Write, report: &Report, style: Style<'_>) -> io::Res
         writeln!(out, "{}", numbers("measured", "truth", "error"))?;
     }
     for row in &report.rows {
+        // The truth of each would have no room there.
+        if let Some(die) = Die::of(report, row).filter(|_| !truth) {
+            if die.begins_with(row) {
+                die.print(out, digits)?;
+            }
+            continue;
+        }
         let (value, true_value, error) = texts(row, digits);
         let mut name = placed(row.place.as_ref(), &row.title());
         if let Some(spread) = row.spread {

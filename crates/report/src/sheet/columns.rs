@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pericore_text::columns as text_width;
 
-use crate::figures::Digits;
+use crate::figures::{Digits, four_digits};
 use crate::row::{Place, Row, mark};
 
 /// Narrowest columns of metrics, in three or four digits, and of counts.
@@ -141,19 +141,8 @@ impl Column {
     fn number(&self, row: &Row, whole: Digits) -> String {
         match (row.value.number(), self.factor) {
             (None, _) => "-".to_owned(),
-            (Some(number), Some(factor)) => in_four_digits(number * factor, whole),
+            (Some(number), Some(factor)) => four_digits(number * factor, whole),
             (Some(number), None) => whole.whole(number),
         }
-    }
-}
-
-/// Enough to see a change from line to line.
-fn in_four_digits(number: f64, whole: Digits) -> String {
-    match number.abs() {
-        0.0 => "0".to_owned(),
-        size if size >= 999.95 => whole.whole(number),
-        size if size >= 99.995 => format!("{number:.1}"),
-        size if size >= 9.9995 => format!("{number:.2}"),
-        _ => format!("{number:.3}"),
     }
 }

@@ -30,6 +30,7 @@ fn interval(end: f64, rows: Vec<Row>) -> Report {
         runs: None,
         rows,
         summary: &[],
+        floorplan: &[],
     }
 }
 

@@ -39,6 +39,7 @@ fn printed(rows: Vec<Row>, interval_end: Option<f64>) -> String {
         runs: None,
         rows,
         summary: &SUMMARY,
+        floorplan: &[],
     };
     let mut text = Vec::new();
     print(&mut text, &report, true).unwrap();

@@ -28,6 +28,7 @@ fn report(end: f64, value: Value, weight: Option<f64>) -> Report {
         runs: None,
         rows: vec![row],
         summary: &[],
+        floorplan: &[],
     }
 }
 
