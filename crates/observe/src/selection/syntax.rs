@@ -115,6 +115,7 @@ impl<'s> Reader<'s> {
             unit = Some(name);
             terms = self.terms()?;
             self.no_modifier()?;
+            self.no_missing_slash(&terms)?;
         }
         let whole = Token { text: &self.text[start..self.at], offset: start };
         Ok(Written { whole, unit, terms, group })
@@ -129,6 +130,21 @@ impl<'s> Reader<'s> {
         let end = rest.find(|c: char| ",/{}=".contains(c) || c.is_whitespace()).unwrap_or(rest.len());
         let problem = Problem::Modifier { modifier: rest[..end].to_owned() };
         Err(SelectionError::new(Spot::new(self.text, self.at, end), problem))
+    }
+
+    /// Refuses `imc/A,imc/B/`: without its own "/" the first event seems to end at the second's, and the second's unit
+    /// to be a term of it.
+    fn no_missing_slash(&mut self, terms: &[Term<'s>]) -> Result<(), SelectionError> {
+        let goes_on = self.peek().is_some_and(|next| !",{}".contains(next) && !next.is_whitespace());
+        match terms {
+            [.., before, Term { key, value: None }] if goes_on => {
+                let last = before.value.unwrap_or(before.key);
+                self.at = last.offset + last.text.len();
+                self.skip_space();
+                Err(self.refuse("the \"/\" that ends the event"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn terms(&mut self) -> Result<Vec<Term<'s>>, SelectionError> {

@@ -10,6 +10,9 @@ fn a_name_is_called_what_it_is() {
     refused(&stat(&["-e", "iio/IO_WRITE_BANDWIDTH/"]), 129, &["a metric, not an event", "-M iio/IO_WRITE_BANDWIDTH"]);
     refused(&stat(&["-M", "imc/CAS_COUNT.RD"]), 129, &["an event, not a metric", "-e imc/CAS_COUNT.RD/"]);
     refused(&["explain", "--why-not", "imc/CAS_COUNT.RD", "ha/CLOCKTICKS/"], 129, &["that ends the event"]);
+    let lacks = r#"expected the "/" that ends the event, found ",""#;
+    let caret = "\nimc/CAS_COUNT.RD,imc/CAS_COUNT.WR/\n                ^";
+    refused(&["explain", "--why-not", "imc/CAS_COUNT.RD,imc/CAS_COUNT.WR/"], 129, &[lacks, caret]);
 }
 
 /// The numbers of sockets that a message offers are those that the machine takes.
