@@ -19,6 +19,7 @@ mod platforms;
 mod plausible;
 mod programs;
 mod prometheus;
+mod questions;
 mod recipe;
 mod recordings;
 mod register_names;
