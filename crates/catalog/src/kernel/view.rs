@@ -16,6 +16,9 @@ use crate::{AddressSpace, BitRange};
 /// are the most: Linux's own limit on x86.
 const INSTANCES: u16 = 8192;
 
+/// Where units and registers are described.
+const SOURCE: &str = "Linux's uncore driver, Intel's event files";
+
 /// The ninth bit of an event select.
 const EXTENSION: &str = "ev_sel_ext";
 
@@ -85,7 +88,7 @@ fn unit(index: usize, unit: &'static KernelUnit) -> Unit {
         block: "",
         title: unit.title,
         description: unit.title,
-        source: "",
+        source: SOURCE,
         intel_unit: Some(unit.intel_unit),
         intel_prefix: Some(unit.prefix),
         perf_pmu: unit.pmus.first().copied(),
@@ -152,7 +155,7 @@ const fn offered(ids: &mut Numbering, name: &'static str, role: Role, count: u8,
         reset: 0,
         fields,
         description: "As Linux's driver offers it.",
-        source: "",
+        source: SOURCE,
         caveats: &[],
         doubt: None,
         identity: None,

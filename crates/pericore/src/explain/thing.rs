@@ -1,6 +1,7 @@
 //! Units, registers, fields, metrics and named values.
 
 use pericore_catalog::encode::{event_text, fixed_text, metric_event_texts, metric_settings};
+use pericore_catalog::kernel::is_driven_alone;
 use pericore_catalog::search::related::{choices_of, fields_with_values};
 use pericore_catalog::search::{FieldHome, Found};
 use pericore_catalog::{Family, Field, Location, Metric, NamedValue, Quantity, Register, Role, Side, Unit, ValueSet};
@@ -15,23 +16,38 @@ pub fn unit_sheet(family: &'static Family, unit: &'static Unit) -> Sheet {
     let mut sheet = Sheet::new(unit.name, "unit", family.name);
     sheet.json("unit", unit.name);
     sheet.text("", "title", unit.title);
-    sheet.text("", "description", unit.description);
-    let instances = if unit.instances == 0 {
-        "found by discovery".to_owned()
-    } else {
-        format!("{} in a socket at most", unit.instances)
-    };
-    sheet.json("instances", unit.instances);
-    sheet.note("Instances", instances);
+    sheet.json("description", unit.description);
+    if unit.description != unit.title {
+        sheet.note("", unit.description);
+    }
+    let most = (!is_driven_alone(unit)).then_some(unit.instances);
+    sheet.json("instances", most);
+    sheet.note(
+        "Instances",
+        match most {
+            None => "those that Linux's driver shows".to_owned(),
+            Some(0) => "found by discovery".to_owned(),
+            Some(most) => format!("{most} in a socket at most"),
+        },
+    );
     sheet.json("counters", unit.counters);
     sheet.json("counter_width", unit.counter_width);
-    sheet.note("Counters", format!("{} of {} bits, in {}", unit.counters, unit.counter_width, unit.clock));
-    sheet.json("clock", unit.clock);
-    let clock = family.clocks.iter().find(|clock| clock.name == unit.clock);
+    let clocked = if unit.clock.is_empty() { String::new() } else { format!(", in {}", unit.clock) };
     sheet.note(
-        "Clock",
-        clock.map_or_else(|| unit.clock.to_owned(), |clock| format!("{}: {}", clock.name, clock.description)),
+        "Counters",
+        match unit.counters {
+            0 => "free-running only".to_owned(),
+            counters => format!("{counters} of {} bits{clocked}", unit.counter_width),
+        },
     );
+    sheet.json("clock", unit.clock);
+    if !unit.clock.is_empty() {
+        let clock = family.clocks.iter().find(|clock| clock.name == unit.clock);
+        sheet.note(
+            "Clock",
+            clock.map_or_else(|| unit.clock.to_owned(), |clock| format!("{}: {}", clock.name, clock.description)),
+        );
+    }
     let names = [("Intel", unit.intel_unit), ("its prefix", unit.intel_prefix), ("perf", unit.perf_pmu)];
     let known: Vec<String> = names.iter().filter_map(|(whose, name)| Some(format!("{whose}: {}", (*name)?))).collect();
     sheet.list("Also called", "other_names", if known.is_empty() { None } else { Some(known.join(", ")) });
