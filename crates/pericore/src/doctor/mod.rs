@@ -42,15 +42,15 @@ pub struct DoctorArgs {
     /// Print JSON lines
     #[arg(long)]
     json: bool,
-    /// Write what the registers and discovery tables hold to a file that `--machine` begins with ("-" prints it).
-    /// Nothing is changed, and nothing personal is in it. A file that is there already becomes FILE.old
+    /// Write the contents of registers and discovery tables to a file that `--machine` can start from ("-" prints it).
+    /// No register is changed, and the file contains no personal data. An existing file becomes FILE.old
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     bundle: Option<PathBuf>,
-    /// Also check whether counters do what the documents say: each that nobody else uses counts cycles for a moment,
-    /// and is put back. With --bundle, what that comes to is in FILE, too
+    /// Also check that counters work as documented: each unused counter counts cycles for a moment and is restored.
+    /// With --bundle, FILE contains the result
     #[arg(long)]
     selfcheck: bool,
-    /// Also hold the codes of an Intel event file (JSON, github.com/intel/perfmon) against the documents, and count
+    /// Also compare the codes of an Intel event file (JSON, github.com/intel/perfmon) with the documents, and count
     /// those that differ
     #[arg(long = "events", value_name = "FILE", requires = "selfcheck")]
     files: Vec<PathBuf>,

@@ -40,7 +40,7 @@ pub struct ListArgs {
     /// List derived metrics instead of events
     #[arg(long)]
     metrics: bool,
-    /// Only events that the emulated machine models
+    /// Only events that the software machine models
     #[arg(long, conflicts_with_all = ["registers", "metrics"])]
     modelled: bool,
     /// Print JSON lines
@@ -50,8 +50,8 @@ pub struct ListArgs {
     files: EventFilesArg,
     #[command(flatten)]
     color: ColorArg,
-    /// Only rows whose name or description has every one of these words; a word with a * is a pattern for names. With
-    /// words and no other option, all kinds of rows, the best first; without any, a map of units and topics
+    /// Rows whose name or description contains all these words; a word with a * is a pattern for names. With words
+    /// only, all kinds of rows, best match first; without words or options, a map of units and topics
     #[arg(value_name = "WORD")]
     words: Vec<String>,
 }

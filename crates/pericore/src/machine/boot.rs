@@ -28,19 +28,19 @@ pub struct BootArgs {
     /// Log every register access, with its meaning, to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// End the guest after so many seconds, boot included
+    /// Stop the guest after this many seconds, including its boot
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// Bring a program of this machine along, with its libraries; pericore itself always comes
+    /// Copy a program of this machine into the guest, with its libraries; pericore is always copied
     #[arg(long, value_name = "PROGRAM")]
     bring: Vec<PathBuf>,
     /// Bring up every CPU, not only the first of each socket: slower, but some tools need it
     #[arg(long)]
     all_cpus: bool,
-    /// Model number that the processor claims, for tools that know only a forerunner
+    /// Model number that the processor reports, for tools that only know a predecessor
     #[arg(long, value_name = "N")]
     cpu_model: Option<u8>,
-    /// More words for the guest's kernel command line, as `lockdown=integrity`
+    /// Additional kernel parameters for the guest, such as `lockdown=integrity`
     #[arg(long, value_name = "ARGS", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     append: String,
     /// QEMU to use

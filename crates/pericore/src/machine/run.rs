@@ -26,7 +26,7 @@ pub struct RunArgs {
     /// Fail if the accesses differ from those in this file
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
-    /// Kill the program after so many seconds
+    /// Kill the program after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// Program and arguments

@@ -58,7 +58,7 @@ pub struct MeasureArgs {
     /// dma-write idle), or a FILE.scenario
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<String>,
-    /// Measure a workload from reset, with cold caches (else after a warm-up; scenarios and programs always begin cold)
+    /// Start the workload from reset with cold caches, without a warm-up (scenarios and programs always start cold)
     #[arg(long, requires = "machine")]
     pub cold: bool,
     #[command(flatten)]
@@ -66,34 +66,31 @@ pub struct MeasureArgs {
     /// Always on: uncore counters are system-wide
     #[arg(short = 'a', long)]
     all_cpus: bool,
-    /// End after so many milliseconds (virtual ones on a software machine)
+    /// Stop after this many milliseconds (virtual time on a software machine)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     timeout: Option<f64>,
-    /// Measure nothing in the first so many milliseconds of the program or workload (virtual ones on a software
-    /// machine): -I and --timeout count from there
+    /// Start measuring this many milliseconds into the program or workload (virtual time on a software machine); -I and
+    /// --timeout count from there
     #[arg(short = 'D', long, value_name = "MS", allow_negative_numbers = true)]
     delay: Option<f64>,
-    /// Change rounds every so many milliseconds, where events have to take turns: 10 unless given (on a software
-    /// machine virtual ones, and 0.002 unless given: its registers cost no virtual time)
+    /// Multiplexing interval in milliseconds: 10 by default (0.002 of virtual time on a software machine, where
+    /// register accesses take none)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     rotate: Option<f64>,
-    /// How this machine's counters are reached: `auto` takes the kernel's driver where it counts all that is wanted of
-    /// a kind of unit, else registers
-    #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_default_value = true)]
+    /// How to access this machine's counters
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
     pub through: ThroughArg,
     /// Re-read all controls in use with each sample, to notice changes by other tools at once
     #[arg(long)]
     guard: bool,
-    /// Journal what is overwritten in this file until everything is put back; `pericore restore` undoes a killed run.
-    /// Without it a file in $XDG_STATE_HOME/pericore (~/.local/state/pericore); none for a software machine, which ends
-    /// with us
+    /// Save overwritten registers in this file until they are restored; after a killed run, `pericore restore` restores
+    /// them. By default a file in $XDG_STATE_HOME/pericore (~/.local/state/pericore), and none on a software machine
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Use counters even if another tool is using them
     #[arg(long)]
     take_over: bool,
-    /// Never stop counters for reading: they are read one after the other while they run, and a second such run can
-    /// share units
+    /// Read counters one by one without stopping them; several such runs can share a unit
     #[arg(long)]
     no_freeze: bool,
     /// Under sudo, run the program as root; otherwise it runs as the user who called sudo

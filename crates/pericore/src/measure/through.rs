@@ -5,11 +5,11 @@ use clap::ValueEnum;
 /// How counters are reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ThroughArg {
-    /// Through the kernel's driver where it counts all that is wanted of a kind of unit, else by registers
+    /// For each kind of unit, the kernel's driver if it can count all selected events, else registers
     #[default]
     Auto,
-    /// By registers: MSRs, PCI configuration space, memory
+    /// Registers: MSRs, PCI configuration space, memory
     Registers,
-    /// Through the kernel's driver: needs CAP_PERFMON alone
+    /// The kernel's driver, which needs CAP_PERFMON only
     Kernel,
 }

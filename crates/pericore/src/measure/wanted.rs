@@ -10,13 +10,13 @@ use crate::failure::Failure;
 /// Events and metrics to count.
 #[derive(Debug, Args)]
 pub struct SelectionArgs {
-    /// Events: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; commas between, `{}` around groups
+    /// Events, separated by commas: `unit/EVENT.SUBEVENT,key=value/`, Intel's or perf's names; `{}` makes a group
     #[arg(short = 'e', long = "event", value_name = "EVENTS")]
     events: Vec<String>,
     #[command(flatten)]
     pub files: EventFilesArg,
-    /// Metrics: `METRIC` or `unit/METRIC`, commas between; a view: `memory llc latency numa link pcie dma power`, as
-    /// far as the family has it; `limits` for those that tell what limits the machine
+    /// Metrics, separated by commas: `METRIC` or `unit/METRIC`; a view, if the family has it: `memory llc latency numa
+    /// link pcie dma power`; or `limits`, which shows what limits the machine
     #[arg(short = 'M', long = "metrics", value_name = "METRICS")]
     metrics: Vec<String>,
 }

@@ -29,11 +29,11 @@ pub struct ProgramArgs {
     /// How the software machine's cores run a program: `cpi=0.5,misses=10,prefetch=on,pages=4k`
     #[arg(long, value_name = "SETTINGS", requires = "machine")]
     core: Option<String>,
-    /// Where the program's pages are put on a machine with several sockets: `local` to the socket that touches them first, `interleave`
-    /// or `remote`
+    /// Placement of the program's pages on a machine with several sockets: `local` to the socket that touches them
+    /// first, `interleave` or `remote`
     #[arg(long, value_name = "POLICY", requires = "machine")]
     numa: Option<String>,
-    /// Program to measure, and its arguments; with --machine its memory accesses are what the software machine runs
+    /// Program to measure, and its arguments; with --machine, its memory accesses run on the software machine
     #[arg(trailing_var_arg = true, value_name = "PROGRAM", conflicts_with = "workload")]
     command: Vec<OsString>,
 }

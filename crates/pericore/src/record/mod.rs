@@ -31,19 +31,19 @@ const OBJECT: f64 = 60.0;
 pub struct RecordArgs {
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Write to this file, or to an object s3://BUCKET/NAME; one that is there already becomes FILE.old
+    /// Write to this file, or to an object s3://BUCKET/NAME; an existing file becomes FILE.old
     #[arg(short = 'o', long, value_name = "FILE", default_value = FILE)]
     output: PathBuf,
-    /// The file's form; by its name unless given: FILE.parquet is a Parquet table, all others are JSON lines
+    /// Format of the file; by default, Parquet for FILE.parquet and JSON lines for all others
     #[arg(long, value_name = "FORM")]
     format: Option<FormArg>,
     #[command(flatten)]
     parts: PartArgs,
-    /// Take a sample every so many milliseconds: 1000 unless given (on a software machine virtual ones, and 0.01 unless given: workloads
-    /// often end within a virtual millisecond)
+    /// Sampling interval in milliseconds: 1000 by default (0.01 of virtual time on a software machine, where workloads
+    /// often end within a millisecond)
     #[arg(short = 'I', long, value_name = "MS", allow_negative_numbers = true)]
     interval: Option<f64>,
-    /// Record what the model knows beside each number
+    /// Record the model's ground truth beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
 }

@@ -11,14 +11,14 @@ const MB: f64 = 1e6;
 /// When a file is to be followed by another.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PartArgs {
-    /// Go on in another file when one has so many MB: FILE-0001, FILE-0002 and so on, before the ending of the name
+    /// Start a new file when one reaches this many MB: FILE-0001, FILE-0002 and so on, before the extension
     #[arg(long, value_name = "MB", allow_negative_numbers = true)]
     part_size: Option<f64>,
-    /// Go on in another file after so many milliseconds (virtual ones on a software machine)
+    /// Start a new file after this many milliseconds (virtual time on a software machine)
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     part_time: Option<f64>,
-    /// Write into the folders host=NAME/date=YYYY-MM-DD beside FILE, which are made, and go on in the next day's at
-    /// midnight (UTC). The time of day is added to the file's name
+    /// Write into folders host=NAME/date=YYYY-MM-DD beside FILE, creating them, with a new folder at midnight (UTC).
+    /// The time of day becomes part of the file's name
     #[arg(long)]
     partition: bool,
 }

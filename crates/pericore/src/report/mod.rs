@@ -36,30 +36,30 @@ pub struct ReportArgs {
     wanted: SelectionArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Leave out what was before so many seconds from the start. Samples count whole: those whose middle is not before
+    /// Leave out samples whose midpoint is less than this many seconds after the start
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     from: Option<f64>,
-    /// Leave out what was later than so many seconds from the start; or write the recording in another form, to
-    /// standard output or the file of -o: jsonl, parquet, csv (with the names of the columns), trace (for Perfetto)
+    /// Leave out what is more than this many seconds after the start; or convert the recording, to standard output or
+    /// the file of -o: jsonl, parquet, csv (with a header), trace (for Perfetto)
     #[arg(long, value_name = "SECONDS|FORM", allow_negative_numbers = true)]
     to: Vec<Until>,
     /// Print each interval, as `stat -I` does
     #[arg(short = 'I', long)]
     intervals: bool,
-    /// Print for each event (a second) and metric how it went over all intervals: mean, least, median, 95th
-    /// percentile, most, and when that was
+    /// Print statistics over all intervals for each metric and each event's rate: mean, minimum, median, 95th
+    /// percentile, maximum and its time
     #[arg(long, conflicts_with_all = ["intervals", "truth"])]
     over_time: bool,
-    /// Compare with another recording: both values, how far the intervals lie apart in each, and the change from FILE
-    /// to OTHER
+    /// Compare with another recording: both values, the spread of the intervals in each, and the change from FILE to
+    /// OTHER
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["intervals", "over_time", "truth"])]
     diff: Option<PathBuf>,
-    /// Write a page for a browser, which needs no network, to this file: summary, charts over time, a map of the units,
-    /// and with --diff what changed. A file that is there already becomes FILE.old
+    /// Write a self-contained page for a browser to this file: summary, charts over time, a map of the units, and with
+    /// --diff the changes. An existing file becomes FILE.old
     #[arg(long, value_name = "FILE", conflicts_with_all = ["intervals", "over_time", "truth", "json", "separator",
         "output", "log_fd", "per_socket", "per_unit"])]
     html: Option<PathBuf>,
-    /// Print what the model knew, and the difference, beside each number
+    /// Print the model's ground truth and the difference beside each number
     #[arg(long)]
     truth: bool,
 }

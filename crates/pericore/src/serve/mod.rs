@@ -32,14 +32,14 @@ pub struct ServeArgs {
     /// Where to listen: `ADDR:PORT`, `:PORT` for all addresses, or `unix:/path` for a socket of mode 0660
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:9988")]
     listen: Listen,
-    /// A name of this server, beside its addresses, localhost and the machine's own name: a request that names another
-    /// host is refused, since a browser may have been led here. `*` for any; repeat it for several
+    /// Accept requests for this host name, besides the server's addresses, localhost and the machine's own name; others
+    /// are refused, as protection against DNS rebinding. `*` accepts any; repeat the option for several
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// Sampling interval in milliseconds, at least 10; shorter if a counter could wrap within it
     #[arg(short = 'I', long, value_name = "MS", default_value_t = 10_000.0, allow_negative_numbers = true)]
     interval: f64,
-    /// Numbers for each unit instance instead of each socket
+    /// Export values of each unit instance instead of each socket
     #[arg(short = 'A', long)]
     per_unit: bool,
     #[cfg(feature = "tls")]

@@ -24,10 +24,10 @@ pub struct StatArgs {
     measure: MeasureArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Print every so many milliseconds (virtual ones on a software machine)
+    /// Print counts at this interval in milliseconds (virtual time on a software machine)
     #[arg(short = 'I', long = "interval-print", value_name = "MS", allow_negative_numbers = true)]
     interval: Option<f64>,
-    /// End after so many intervals
+    /// Stop after this many intervals
     #[arg(long, value_name = "N", requires = "interval", value_parser = clap::value_parser!(u64).range(1..))]
     interval_count: Option<u64>,
     /// With -I, print the totals at the end
@@ -36,8 +36,8 @@ pub struct StatArgs {
     /// Print none
     #[arg(long, overrides_with = "summary", hide_short_help = true)]
     no_summary: bool,
-    /// Print each time when the first event has been counted so many times: its overflow stops all counters of its socket in that very
-    /// cycle (Nehalem, Emerald Rapids). Name one instance of its unit
+    /// Print counts each time the first event has occurred this many times: its overflow stops all counters of the
+    /// socket in the same cycle (Nehalem, Emerald Rapids). The event must name one instance of its unit
     #[arg(
         short = 'c',
         long = "count",
@@ -60,7 +60,7 @@ pub struct StatArgs {
     /// With -r, also print each run and its distance from the mean (only in the table form)
     #[arg(long, requires = "repeat")]
     table: bool,
-    /// Print metrics and nothing else: a line for each interval and part of the machine, a column for each metric
+    /// Print metrics only: a line for each interval and part of the machine, a column for each metric
     #[arg(long, conflicts_with_all = ["truth", "table"])]
     metric_only: bool,
     /// Print thousands separators (the default in tables; never with -x or -j)
@@ -69,16 +69,16 @@ pub struct StatArgs {
     /// Print no thousands separators
     #[arg(long, overrides_with = "big_num")]
     no_big_num: bool,
-    /// Print what the model knows, and the difference, beside each number
+    /// Print the model's ground truth and the difference beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
     /// First print on standard error which counter counts what, and its control value; --dry-run prints more
     #[arg(short = 'v', long)]
     verbose: bool,
-    /// Print the register accesses, in order, and do nothing
+    /// Print the register accesses in order, without making them
     #[arg(long)]
     dry_run: bool,
-    /// Print what a sample costs, and do nothing
+    /// Print what a sample costs, without measuring
     #[arg(long, conflicts_with = "dry_run")]
     cost: bool,
 }

@@ -30,20 +30,20 @@ const INTERVALS: (f64, f64) = (1000.0, 0.01);
 pub struct TopArgs {
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Milliseconds between two samples: 1000 unless given (of a scenario and with --cold virtual ones, 0.01 unless
-    /// given). Of a recording (`top FILE`), for how long each sample is shown: as long as it took unless given
+    /// Sampling interval in milliseconds: 1000 by default (0.01 of virtual time for a scenario or with --cold). For a
+    /// recording (`top FILE`), how long each sample is shown: by default as long as it took
     #[arg(short = 'I', long = "interval", value_name = "MS", allow_negative_numbers = true)]
     interval: Option<f64>,
-    /// End after so many samples
+    /// Stop after this many samples
     #[arg(short = 'n', long = "samples", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     samples: Option<u64>,
-    /// Print frames as plain text, one below the other: so it is without a terminal, too
+    /// Print frames as plain text, one below the other (the default without a terminal)
     #[arg(short = 'b', long)]
     batch: bool,
-    /// Begin with a row for each socket: so it is on several sockets, too
+    /// Start with a row for each socket (the default with several sockets)
     #[arg(long)]
     per_socket: bool,
-    /// Begin with a row for each unit instance
+    /// Start with a row for each unit instance
     #[arg(short = 'A', long, conflicts_with = "per_socket")]
     per_unit: bool,
     #[command(flatten)]
