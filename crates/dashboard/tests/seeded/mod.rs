@@ -64,6 +64,7 @@ fn report(rows: Vec<Row>) -> Report {
     Report {
         interval_end: None,
         is_summary: false,
+        floorplan: &[],
         seconds: 1.0,
         stood: false,
         paused: 0.0,
