@@ -4,6 +4,7 @@ mod active_cores;
 mod begun_from_snapshot;
 mod devices;
 mod levels;
+mod named_truth;
 mod nehalem_model;
 mod phases;
 mod steady_replay;

@@ -265,7 +265,7 @@ impl UnitCells {
             ("PREFCAM_OCCUPANCY", "CH" | "ALLCH") => sum(&|half| ahead(half, occupied)),
             ("PREFCAM_RxC_DEALLOCS", "1LM_POSTED") => sum(&|half| ahead(half, entries)),
             ("PREFCAM_RxC_DEALLOCS", "SQUASHED")
-            | ("PREFCAM_DEMAND_DROPS", "XPT")
+            | ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH")
             | ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => sum(&|half| of(half, MemoryPrefetch::Lost)),
             ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.read[2..].iter().sum()),
             ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.read[..2].iter().sum()),

@@ -39,7 +39,7 @@ pub fn selection(name: &str, opcode: Option<u64>, codes: &[u64]) -> Option<Wante
             Box::new(|class| matches!(class.kind.queue(), Queue::Snoop | Queue::Remote | Queue::RemoteWriteback))
         }
         "IRQ_NON_IA" | "PRQ_NON_IOSF" => Box::new(|_| false),
-        "PRQ_IOSF" | "IO" => Box::new(move |class| io(class.kind)),
+        "PRQ" | "PRQ_IOSF" | "IO" => Box::new(move |class| io(class.kind)),
         "IRQ_IA" | "IA" => Box::new(move |class| ia(class.kind)),
         "ALL" => Box::new(|_| true),
         "LOC_IA" => Box::new(move |class| ia(class.kind) && !class.remote),

@@ -71,7 +71,7 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("IOMMU0", "4K_HITS") => reads + writes - cells.walked,
         // The context is always cached, and the walk reads memory once.
         ("IOMMU0", "MISSES" | "CTXT_CACHE_LOOKUPS" | "CTXT_CACHE_HITS") => cells.walked,
-        ("IOMMU1", "PWC_CACHE_FILLS" | "NUM_MEM_ACCESSES") => cells.walked,
+        ("IOMMU1", "PWC_CACHE_FILLS" | "SLPWC_CACHE_FILLS" | "NUM_MEM_ACCESSES") => cells.walked,
         // A buffer's translation is taken back when the next one's is fetched.
         ("IOMMU3", "NUM_INVAL_IOTLB") => cells.walked,
         ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,

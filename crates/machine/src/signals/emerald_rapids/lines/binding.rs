@@ -33,15 +33,20 @@ impl Line {
     }
 }
 
-/// Binds the subevents that a table's entry names, of one event: the tag has the bits of all of them.
+/// Binds the subevents that a table's entry names, of one event: the tag has the bits of all of them, without those of one
+/// behind a minus.
 pub fn bind(wiring: &mut Wiring, entry: &str) -> Result<Line, WiringError> {
     let (unit, rest) = entry.split_once('/').unwrap_or((entry, ""));
+    let (rest, left_out) = rest.split_once('-').map_or((rest, None), |(rest, name)| (rest, Some(name)));
     let mut names = rest.split('+');
     let first = names.next().unwrap_or_default();
     let (event, subevent) = first.split_once('.').map_or((first, None), |(event, sub)| (event, Some(sub)));
     let (wire, mut tag) = wiring.tagged(0, unit, 0, event, subevent)?;
     for further in names {
         tag |= wiring.tagged(0, unit, 0, event, Some(further))?.1;
+    }
+    if let Some(name) = left_out {
+        tag &= !wiring.tagged(0, unit, 0, event, Some(name))?.1;
     }
     wiring.can_have(wire, [tag]);
     Ok(line(wiring, unit, wire, tag))

@@ -165,11 +165,14 @@ impl<'a> Binder<'a> {
 
     fn ingress(&mut self, ring: Ring) -> Result<QueueLines, WiringError> {
         let name = credited(ring);
+        // There BL_CRD has a bit that BL_ALL lacks (Table 2-34).
+        let standing = if ring == Ring::Block { "BL_CRD+BL_ALL-BL_UNCRD" } else { name };
+        let occupied = self.line(&format!("RxR_OCCUPANCY.{standing}"))?;
         let mut of = |event: &str| self.line(&format!("RxR_{event}.{name}"));
         let starves = matches!(ring, Ring::Address | Ring::Block);
         Ok(QueueLines {
             entries: of("INSERTS")?,
-            occupied: of("OCCUPANCY")?,
+            occupied,
             bypass: of("BYPASS")?,
             nonempty: None,
             half: None,
@@ -236,8 +239,8 @@ impl<'a> Binder<'a> {
 /// Subevents of a ring's messages where credited and uncredited ones are told apart.
 const fn credited(ring: Ring) -> &'static str {
     match ring {
-        Ring::Address => "AD_CRD+AD_ALL",
-        Ring::Block => "BL_CRD+BL_ALL",
+        Ring::Address => "AD_CRD",
+        Ring::Block => "BL_CRD",
         Ring::AcknowledgeAgents => "AKC_UNCRD",
         Ring::Acknowledge => "AK",
         Ring::Invalidate => "IV",
