@@ -7,9 +7,9 @@ use pericore_machine::ledger::Question;
 use pericore_machine::workload::{Scenario, Workload};
 use pericore_machine::{Machine, MachineSpec};
 
-/// Selections that the truth has no figure for yet: matches of an address or an opcode that only the filter's value names, the
-/// occupancy of both halves of a buffer together, halves of one count, requests by target; and
-/// starvation of uncredited messages, whose code is that of all (Table 2-50).
+/// Selections that the truth has no figure for yet: matches of an address or an opcode that only the filter's value
+/// names, the occupancy of both halves of a buffer together, halves of one count, requests by target; and starvation of
+/// uncredited messages, whose code is that of all (Table 2-50).
 const UNNAMED: [&str; 18] = [
     "cha/TxR_HORZ_STARVED.AD_UNCRD",
     "cha/TxR_HORZ_STARVED.BL_UNCRD",
@@ -31,7 +31,7 @@ const UNNAMED: [&str; 18] = [
     "uncore/ADDR_OPCODE_MATCH.REMOTE",
 ];
 
-/// Every event and subevent of the software machine, asked of the truth at once, in the first instance of its unit.
+/// The truth has a figure of every event and subevent of the software machine, in the first instance of its unit.
 #[test]
 fn what_is_modelled_has_a_truth() {
     let mut unnamed = BTreeSet::new();
@@ -42,7 +42,7 @@ fn what_is_modelled_has_a_truth() {
         let snapshot = Machine::for_scenario(&spec, &scenario).expect("it is built").snapshot();
         let family = spec.family();
         let modelled = pericore_machine::modelled(family).expect("it has a model");
-        let mut asked = 0;
+        let mut requests = 0;
         for (index, unit) in family.units.iter().enumerate().filter(|(_, unit)| unit.instances > 0) {
             for event in unit.events.iter().filter(|event| event.signal.is_some()) {
                 let own = event.subevents.is_empty().then_some((None, event.filters));
@@ -51,7 +51,7 @@ fn what_is_modelled_has_a_truth() {
                     if !modelled.is_modelled(index, event, subevent) {
                         continue;
                     }
-                    asked += 1;
+                    requests += 1;
                     let of = subevent.map_or("", |subevent| subevent.name);
                     let filters: Vec<(&str, u64)> = filters.iter().filter_map(value).collect();
                     let question = Question::new(unit.name, event.name).subevent(Some(of)).filtered(&filters);
@@ -61,7 +61,7 @@ fn what_is_modelled_has_a_truth() {
                 }
             }
         }
-        assert!(asked >= least, "{name}: {asked} selections were asked for");
+        assert!(requests >= least, "{name}: {requests} selections");
     }
     assert_eq!(unnamed, UNNAMED.map(str::to_owned).into());
 }

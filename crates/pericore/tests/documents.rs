@@ -63,7 +63,7 @@ fn shown(document: &str) -> Vec<(Vec<String>, Vec<String>)> {
     with_output.collect()
 }
 
-/// Documents leave out lines, but those that they show are printed, in this order. What the host's time is in is not shown.
+/// Documents leave out lines, but those that they show are printed, in this order. The host's time is not shown.
 #[test]
 fn documents_show_what_is_printed() {
     for (document, examples) in [("docs/counting/questions.md", 10), ("docs/counting/stat.md", 2)] {
@@ -76,8 +76,8 @@ fn documents_show_what_is_printed() {
                 let words = line.strip_prefix("pericore ").expect("ours");
                 let mut program = crate::ours::command(PERICORE);
                 program.current_dir(folder.path()).args(words.split_whitespace()).env("LC_ALL", "C.UTF-8");
-                let said = program.output().expect("it starts");
-                printed += &String::from_utf8_lossy(&[said.stdout, said.stderr].concat());
+                let output = program.output().expect("it starts");
+                printed += &String::from_utf8_lossy(&[output.stdout, output.stderr].concat());
             }
             let mut left = printed.lines().map(str::trim_end);
             for line in &output {

@@ -61,7 +61,7 @@ impl<'r> Die<'r> {
         let cell = |place: &str| {
             let is_there = |row: &&&Row| row.place.as_ref().and_then(instance) == Some(place);
             let Some(row) = self.rows.iter().find(is_there) else { return " ".repeat(INSTANCE + NUMBER + 2) };
-            let number = place.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+            let number = place.trim_start_matches(|character: char| !character.is_ascii_digit());
             let text = row.value.number().map_or_else(|| "-".to_owned(), |number| four_digits(number * factor, digits));
             format!("{number:>INSTANCE$} {text:>NUMBER$}{}", mark(row.value.validity().grade()))
         };

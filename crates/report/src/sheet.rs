@@ -12,7 +12,7 @@ use crate::lines::{in_symbol, quoted};
 use crate::row::{Place, Report, Row};
 use crate::style::Form;
 use crate::{figures, limits, table};
-use columns::Columns;
+use columns::SheetColumns;
 
 mod columns;
 
@@ -25,7 +25,7 @@ const PLACE: usize = 12;
 /// Lines under headings that are not printed again each time.
 #[derive(Debug)]
 pub struct Sheet {
-    /// Columns of a line.
+    /// SheetColumns of a line.
     width: usize,
     /// Counts have columns, too.
     has_events: bool,
@@ -34,11 +34,11 @@ pub struct Sheet {
     /// Since the last headings; nothing before the first.
     lines: Option<usize>,
     /// The columns under the last headings.
-    columns: Columns,
-    /// Rows whose doubts were told in the last intervals, and how grave these were.
-    told: Vec<(String, Grade)>,
+    columns: SheetColumns,
+    /// Rows whose doubts were reported in the last intervals, and how grave these were.
+    reported: Vec<(String, Grade)>,
     /// Intervals since then.
-    since_told: usize,
+    since_reported: usize,
 }
 
 /// A report, turned on its side.
@@ -93,10 +93,19 @@ fn heading(row: &Row) -> String {
 }
 
 impl Sheet {
-    /// A sheet of lines of so many columns, of any number without, with metrics and, if they are wanted, counts of events.
+    /// A sheet of lines of so many columns, of any number without, with metrics and, if they are wanted, counts of
+    /// events.
     pub fn new(width: Option<usize>, has_events: bool, digits: Digits) -> Self {
-        let (columns, told) = (Columns::default(), Vec::new());
-        Self { width: width.unwrap_or(usize::MAX), has_events, digits, lines: None, columns, told, since_told: 0 }
+        let (columns, reported) = (SheetColumns::default(), Vec::new());
+        Self {
+            width: width.unwrap_or(usize::MAX),
+            has_events,
+            digits,
+            lines: None,
+            columns,
+            reported,
+            since_reported: 0,
+        }
     }
 
     /// Prints a report; `emulated` names the software machine, if it was one.
@@ -130,7 +139,7 @@ impl Sheet {
             let is_page = self.lines.is_none_or(|lines| lines >= PAGE) || of.report.is_summary;
             // One below the other, each needs its own.
             if is_page || blocks.len() > 1 || !self.columns.fit(&of.lines) {
-                self.columns = Columns::of(&of.columns[block.clone()], block.start, &of.lines);
+                self.columns = SheetColumns::of(&of.columns[block.clone()], block.start, &of.lines);
                 writeln!(out)?;
                 for (index, line) in self.columns.headings().enumerate() {
                     let is_last = index + 1 == self.columns.height();
@@ -157,20 +166,20 @@ impl Sheet {
         self.doubts(out, shown)
     }
 
-    /// What is in doubt, once a page: that events take turns, and what has no value, rarely changes from line to line, and
-    /// there the marks will do.
+    /// What is in doubt, once a page: that events take turns, and what has no value, rarely changes from line to line,
+    /// and there the marks will do.
     fn doubts(&mut self, out: &mut impl Write, shown: Vec<&Row>) -> io::Result<()> {
-        if self.since_told >= PAGE {
-            (self.told, self.since_told) = (Vec::new(), 0);
+        if self.since_reported >= PAGE {
+            (self.reported, self.since_reported) = (Vec::new(), 0);
         }
-        self.since_told += 1;
+        self.since_reported += 1;
         let mut doubtful = shown;
         doubtful.retain(|row| row.value.validity().grade() > Grade::Scaled);
         doubtful.retain(|row| {
             let doubt = (row.name.clone(), row.value.validity().grade());
-            let is_new = !self.told.contains(&doubt);
+            let is_new = !self.reported.contains(&doubt);
             if is_new {
-                self.told.push(doubt);
+                self.reported.push(doubt);
             }
             is_new
         });

@@ -96,8 +96,8 @@ pub fn runs(out: &mut impl Write, all: &Report, each: &[Report], digits: Digits)
     writeln!(out)
 }
 
-/// What stands behind the name of a number that is not plainly measured: for how much of the time it was counted, as perf
-/// has it, or a mark. Where there is no number, words stand in its place.
+/// What stands behind the name of a number that is not plainly measured: for how much of the time it was counted, as
+/// perf has it, or a mark. Where there is no number, words stand in its place.
 fn doubt(row: &Row) -> String {
     let validity = row.value.validity();
     match validity.grade() {

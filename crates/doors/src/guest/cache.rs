@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(symbols[&0xffff_ffff_8107_e910], Function::WriteMsr);
     }
 
-    /// A file that is not the one that was made is named, whoever changed it.
+    /// A file that is not the one that was made is named.
     #[test]
     fn a_damaged_guest_is_not_booted() {
         let folder = tempfile::tempdir().unwrap();

@@ -136,7 +136,8 @@ mod tests {
         assert_eq!(leading_nop(&[0xb8, 0, 0, 0, 0]), None);
     }
 
-    /// The kernel has the value through the sixth argument; what no device answers is all ones (PCI Local Bus 3.0, 3.3.3.4).
+    /// The kernel has the value through the sixth argument; what no device claims reads as all ones (PCI Local Bus 3.0,
+    /// 3.3.3.4).
     #[test]
     fn a_configuration_read_stores_what_it_reads() {
         let registers = call([0, 0x7f, 0x71, 0xf4, 2, 0xffff_8880_0000_2000]);

@@ -12,8 +12,8 @@ pub fn compile_event(unit: &'static Unit, control: u64) -> Option<Compiled> {
 }
 
 impl Compiled {
-    /// As [`compile_event`], of a control value that is known to select `event`, which need not be looked for: that takes
-    /// most of the time where an event has hundreds of subevents.
+    /// As [`compile_event`], of a control value that is known to select `event`, which need not be looked for: that
+    /// takes most of the time where an event has hundreds of subevents.
     pub(crate) fn of_event(unit: &'static Unit, event: &Event, control: u64) -> Option<Self> {
         Self::of(of_event(unit, unit.register(Role::Control)?, event, control, None, |_| None))
     }

@@ -121,8 +121,8 @@ impl OutputArgs {
         self.output.as_ref().map_or(Ok(()), |path| must_not_be("-o", path, name, read))
     }
 
-    /// Columns of a line of results, which go to `otherwise` unless a file is named: those of a terminal; none where any
-    /// line has room.
+    /// Columns of a line of results, which go to `otherwise` unless a file is named: those of a terminal; none where
+    /// any line has room.
     pub fn width(&self, otherwise: impl AsFd) -> Option<usize> {
         let is_elsewhere = self.output.is_some() || self.log_fd.is_some();
         if is_elsewhere { None } else { width_of(otherwise) }

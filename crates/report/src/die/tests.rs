@@ -43,8 +43,8 @@ fn report(instances: u32) -> Report {
     }
 }
 
-/// 1,500 times the number of the slice, in thousands; slice 3 has no number, and that of slice 8 is in doubt. The last row
-/// has a slice that this machine lacks.
+/// 1,500 times the number of the slice, in thousands; slice 3 has no number, and that of slice 8 is in doubt. The last
+/// row has a slice that this machine lacks.
 #[test]
 fn slices_stand_where_they_lie() {
     let report = report(17);

@@ -18,9 +18,9 @@ const MARK: usize = 1;
 /// From here on a number is too long for its column's unit of measure.
 const TOO_LARGE: f64 = 100_000.0;
 
-/// Columns under the same headings.
+/// SheetColumns under the same headings.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct SheetColumns {
     columns: Vec<Column>,
     /// The first of them among all.
     start: usize,
@@ -35,7 +35,7 @@ struct Column {
     factor: Option<f64>,
 }
 
-/// Columns that have room beside each other in so many signs: what is left comes below them.
+/// SheetColumns that have room beside each other in so many signs: what is left comes below them.
 pub(super) fn side_by_side(rows: &[&Row], room: usize) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut left = 0;
@@ -80,7 +80,7 @@ fn name(row: &Row) -> Vec<String> {
     lines
 }
 
-impl Columns {
+impl SheetColumns {
     /// Those of metrics and events by their first rows, the first of which is the one of that number among all, with
     /// units of measure that suit the numbers.
     pub(super) fn of(rows: &[&Row], start: usize, lines: &[(Option<&Place>, Vec<Option<&Row>>)]) -> Self {

@@ -48,8 +48,8 @@ fn read_bandwidth(bytes: f64) -> Row {
     row("imc/MEM_READ_BANDWIDTH", Some(UnitOfMeasure::BytesPerSecond), Value::measured(bytes))
 }
 
-/// Names in lines of nine signs, and of thirteen above counts; the unit of measure once, in the heading; marks behind what is
-/// not plainly measured. The second interval is a line.
+/// Names in lines of nine signs, and of thirteen above counts; the unit of measure once, in the heading; marks behind
+/// what is not plainly measured. The second interval is a line.
 #[test]
 fn an_interval_is_a_line_under_headings() {
     let mut sheet = sheet(80);
@@ -81,9 +81,9 @@ fn headings_come_again_when_a_number_needs_a_larger_unit() {
     assert!(next(4.0, 0.0).is_empty());
 }
 
-/// Each page of 25 lines has headings, and says once what is in doubt.
+/// Each page of 25 lines has headings, and reports once what is in doubt.
 #[test]
-fn a_page_says_once_what_is_in_doubt() {
+fn doubts_are_reported_once_a_page() {
     let mut sheet = sheet(80);
     let doubtful = || {
         row(

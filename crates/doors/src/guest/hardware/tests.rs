@@ -46,7 +46,7 @@ fn the_guests_cpu_keeps_its_clock() {
 /// 2-57), on the socket's own bus; device 20 has nothing. Bus 0 and other segments are QEMU's where the machine has no
 /// function.
 #[test]
-fn empty_places_of_the_machines_buses_answer_all_ones_and_others_are_qemus() {
+fn empty_places_of_the_machines_buses_read_as_all_ones_and_others_are_qemus() {
     let mut hardware = machine("e5-2600");
     let bus = *hardware.buses().last().unwrap();
     let mut at = |operation| hardware.access(operation, SECOND);
@@ -71,10 +71,10 @@ fn a_slot_without_function_0_is_scanned_all_the_same() {
     assert_eq!([0, 1, 0xb, 0xe, 0x40].map(&mut byte), [0x86, 0x80, 0x08, 0x80, 0]);
 }
 
-/// What traffic is told: ticks.
-struct Told(Arc<Mutex<Vec<u64>>>);
+/// Keeps the ticks up to which traffic is brought.
+struct Ticks(Arc<Mutex<Vec<u64>>>);
 
-impl Traffic for Told {
+impl Traffic for Ticks {
     fn advance(&mut self, _: &mut Chassis, _: &Operation, to: u64) {
         self.0.lock().unwrap().push(to);
     }
@@ -83,16 +83,17 @@ impl Traffic for Told {
 /// 2.5 ticks a nanosecond. Two doors read the clock, and the one that is late turns no time back.
 #[test]
 fn time_is_in_the_machines_ticks_and_never_goes_back() {
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let ticks = Arc::new(Mutex::new(Vec::new()));
     let chassis = MachineSpec::parse("e5-2600").unwrap().chassis().unwrap();
-    let mut hardware = Hardware::new(chassis, Box::new(Told(Arc::clone(&told))), 2_500_000_000);
+    let mut hardware = Hardware::new(chassis, Box::new(Ticks(Arc::clone(&ticks))), 2_500_000_000);
     for nanoseconds in [2, 4_000_000_001, 3, 4_000_000_003] {
         hardware.access(write_msr(0xd16, 1), Duration::from_nanos(nanoseconds));
     }
-    assert_eq!(*told.lock().unwrap(), [5, 10_000_000_002, 10_000_000_002, 10_000_000_007]);
+    assert_eq!(*ticks.lock().unwrap(), [5, 10_000_000_002, 10_000_000_002, 10_000_000_007]);
 }
 
-/// Kept are accesses that reached a register: no headers, which a scan reads by the thousand, and no MSR that there is not.
+/// Kept are accesses that reached a register: no headers, which a scan reads by the thousand, and no MSR that is not
+/// there.
 #[test]
 fn accesses_are_kept_but_for_headers() {
     let mut hardware = machine("e5-2600");
@@ -109,20 +110,20 @@ fn accesses_are_kept_but_for_headers() {
     assert_eq!(kept, [control, write_msr(0xd16, 7)]);
 }
 
-/// Memory of units answers within the windows that the guest is told of, and nowhere beside them.
+/// Memory of units responds within the windows that the guest is ticks of, and nowhere beside them.
 #[test]
-fn windows_are_where_memory_answers() {
+fn windows_are_where_memory_responds() {
     let mut hardware = machine("emerald-rapids");
     let windows = hardware.windows().to_vec();
     assert!(!windows.is_empty());
-    let mut answers = |physical| {
+    let mut responds = |physical| {
         let read = Operation::Read { address: Address::Mmio { physical }, width: Width::B4 };
         hardware.access(read, SECOND).unwrap().is_ok()
     };
     for window in windows {
         assert_eq!((window.start % 0x80_0000, window.end % 0x80_0000), (0, 0), "{window:x?}");
-        assert!(answers(window.start) && answers(window.end - 0x80_0000), "{window:x?}");
-        assert!(!answers(window.start - 0x80_0000) && !answers(window.end), "{window:x?}");
+        assert!(responds(window.start) && responds(window.end - 0x80_0000), "{window:x?}");
+        assert!(!responds(window.start - 0x80_0000) && !responds(window.end), "{window:x?}");
     }
     assert!(machine("e5-2600").windows().is_empty(), "an E5-2600 has no unit in memory");
 }

@@ -33,8 +33,8 @@ impl Line {
     }
 }
 
-/// Binds the subevents that a table's entry names, of one event: the tag has the bits of all of them, without those of one
-/// behind a minus.
+/// Binds the subevents that a table's entry names, of one event: the tag has the bits of all of them, without those of
+/// one behind a minus.
 pub fn bind(wiring: &mut Wiring, entry: &str) -> Result<Line, WiringError> {
     let (unit, rest) = entry.split_once('/').unwrap_or((entry, ""));
     let (rest, left_out) = rest.split_once('-').map_or((rest, None), |(rest, name)| (rest, Some(name)));

@@ -166,8 +166,8 @@ impl<'a> Binder<'a> {
     fn ingress(&mut self, ring: Ring) -> Result<QueueLines, WiringError> {
         let name = credited(ring);
         // There BL_CRD has a bit that BL_ALL lacks (Table 2-34).
-        let standing = if ring == Ring::Block { "BL_CRD+BL_ALL-BL_UNCRD" } else { name };
-        let occupied = self.line(&format!("RxR_OCCUPANCY.{standing}"))?;
+        let inside = if ring == Ring::Block { "BL_CRD+BL_ALL-BL_UNCRD" } else { name };
+        let occupied = self.line(&format!("RxR_OCCUPANCY.{inside}"))?;
         let mut of = |event: &str| self.line(&format!("RxR_{event}.{name}"));
         let starves = matches!(ring, Ring::Address | Ring::Block);
         Ok(QueueLines {
