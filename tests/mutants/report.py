@@ -43,7 +43,9 @@ class Campaign:
             f"seed {self.seed}; {len(self.results)} of {len(self.faults)} tested in {self.seconds / 60:.0f} minutes: "
             f"{self.viable()} viable, {number[UNVIABLE]} do not compile{fixed}",
             f"caught {number[CAUGHT] + number[LATE]} of {self.viable()} viable ({number[LATE]} by time): {self.share():.1f} %, "
-            f"at least {self.area['least']} % wanted",
+            f"at least {self.area['least']} % wanted"
+            if self.viable()
+            else "no viable mutant was tested",
         ]
         missed = self.of(MISSED)
         lines += ["survivors:" if missed else "survivors: none"]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pericore_metrics::UnitOfMeasure;
 
 use crate::figures::{Digits, four_digits};
-use crate::row::{Place, Report, Row, mark};
+use crate::row::{Report, Row, mark};
 
 /// Fewer instances read better as a list.
 const FEWEST: usize = 16;
@@ -23,10 +23,8 @@ impl<'r> Die<'r> {
     /// The map to which a row belongs, if there is one.
     pub(crate) fn of(report: &'r Report, row: &Row) -> Option<Self> {
         let place = row.place.as_ref()?;
-        let is_drawn = |row: &Row| {
-            let instance = row.place.as_ref().and_then(|place| place.instance.as_deref());
-            instance.is_some_and(|instance| places(report.floorplan).any(|place| place == instance))
-        };
+        let is_drawn =
+            |row: &Row| instance(row).is_some_and(|instance| places(report.floorplan).any(|place| place == instance));
         if !is_drawn(row) {
             return None;
         }
@@ -59,8 +57,9 @@ impl<'r> Die<'r> {
 
     fn line(&self, line: &str, factor: f64, digits: Digits) -> String {
         let cell = |place: &str| {
-            let is_there = |row: &&&Row| row.place.as_ref().and_then(instance) == Some(place);
-            let Some(row) = self.rows.iter().find(is_there) else { return " ".repeat(INSTANCE + NUMBER + 2) };
+            let Some(row) = self.rows.iter().find(|row| instance(row) == Some(place)) else {
+                return " ".repeat(INSTANCE + NUMBER + 2);
+            };
             let number = place.trim_start_matches(|character: char| !character.is_ascii_digit());
             let text = row.value.number().map_or_else(|| "-".to_owned(), |number| four_digits(number * factor, digits));
             format!("{number:>INSTANCE$} {text:>NUMBER$}{}", mark(row.value.validity().grade()))
@@ -69,8 +68,8 @@ impl<'r> Die<'r> {
     }
 }
 
-fn instance(place: &Place) -> Option<&str> {
-    place.instance.as_deref()
+fn instance(row: &Row) -> Option<&str> {
+    row.place.as_ref()?.instance.as_deref()
 }
 
 fn places(floorplan: &'static [&'static str]) -> impl Iterator<Item = &'static str> {

@@ -1,6 +1,7 @@
 use pericore_metrics::{Validity, Value};
 
 use super::*;
+use crate::row::Place;
 
 /// Four rows of five places; one place is another unit's, one is empty.
 const FLOORPLAN: [&str; 4] = [

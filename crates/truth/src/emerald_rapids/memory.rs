@@ -283,6 +283,7 @@ impl ChannelCells {
             }
             ("RDB_INSERTS", "ALL") => Some(self.halves.iter().map(|half| half.buffer.entries).sum()),
             ("RDB_INSERTS", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.entries),
+            ("RDB_OCCUPANCY", "") => Some(self.halves.iter().map(|half| half.buffer.occupied).sum()),
             ("RDB_NE", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.nonempty),
             ("MAJOR_MODES", "PREF_RD") => Some(self.halves.iter().map(|half| half.modes[0].occupied).sum()),
             ("MAJOR_MODES", "PREF_WR") => Some(self.halves.iter().map(|half| half.modes[1].occupied).sum()),

@@ -124,7 +124,11 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
             }
         }
         ("CHA_AD_CREDITS_EMPTY", name) => cells.takers[number(&AGENTS, name)?].full,
-        ("M2_BL_CREDITS_EMPTY", name) => cells.takers[AGENTS.len() + number(&OTHERS, name)?].full,
+        ("M2_BL_CREDITS_EMPTY", name) => {
+            // Intel's file has no number behind the U-Box's.
+            let name = if name == "UBOX_NCB" { "UBOX_NCB0" } else { name };
+            cells.takers[AGENTS.len() + number(&OTHERS, name)?].full
+        }
         ("D2C_SENT", "") => cells.direct,
         (_, name) => flow(cells, event, name)?,
     })

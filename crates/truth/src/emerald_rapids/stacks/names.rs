@@ -55,7 +55,8 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
             cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.occupied).sum()
         }
         ("NUM_REQ_OF_CPU", "COMMIT.ALL") | ("NUM_REQ_OF_CPU_BY_TGT", "MEM") => reads + writes,
-        ("NUM_REQ_OF_CPU_BY_TGT", "UBOX") => cells.interrupts,
+        // Interrupts are posted.
+        ("NUM_REQ_OF_CPU_BY_TGT", "UBOX" | "UBOX_POSTED") => cells.interrupts,
         ("NUM_REQ_OF_CPU_BY_TGT", "REM_P2P") => sum(&peers.began),
         // All that is requested of the arbiter is won in the end.
         ("INBOUND_ARB_REQ" | "INBOUND_ARB_WON", name) => match name {
