@@ -44,6 +44,22 @@ fn a_quotient_without_a_value_was_counted() {
     assert!(short.contains("<not counted>") && !short.contains("<not defined>"), "{short}");
 }
 
+/// A latency below 0 cannot be: a difference of two counts that were not taken at the same time. It is in doubt, and
+/// the advice is about that.
+#[test]
+fn a_metric_that_cannot_be_is_in_doubt() {
+    let events = ["-e", "imc/CAS_COUNT.RD/,cbo/LLC_VICTIMS.M_STATE/", "-M", "latency", "-I", "0.5", "--per-socket"];
+    let text = stderr(&pericore(&[&["stat", "--machine", "e5-2600:sockets=2"], &events[..]].concat()));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("-12.0") && text.contains('?'), "{text}");
+    let advice =
+        "suspect: it cannot be less than 0; the events behind it took turns: count fewer at once, or measure longer";
+    assert!(
+        words.contains(&format!("cbo/AVG_TOR_DRD_HIT_LATENCY: scaled, counted 24.8 % of the time; {advice}")),
+        "{text}"
+    );
+}
+
 #[test]
 fn exit_statuses_differ_by_outcome() {
     let status = |arguments: &[&str]| pericore(arguments).status.code();
