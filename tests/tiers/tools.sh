@@ -46,7 +46,7 @@ if ! command -v prometheus >/dev/null; then
     fi
     export PATH=$PATH:$unpacked/usr/bin
 fi
-# Programs that read what we write, for Python, with the versions of the list.
+# Programs that read what we write, and mdBook, from PyPI, with the versions of the list.
 readers=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pericore/python
 if ! cmp -s tests/tiers/python.txt "$readers/installed.txt"; then
     say "installing $(tr '\n' ' ' <tests/tiers/python.txt)"

@@ -20,8 +20,8 @@ fn commands(document: &str) -> Vec<String> {
     of_ours.map(str::to_owned).collect()
 }
 
-/// Commands that need more than this program: a Xeon, a file of the user's, other people's tools. `programs.rs`, `this_machine.rs` and
-/// the tests of the doors run their like.
+/// Commands that need more than this program: a Xeon, a file of the user's, other people's tools. `programs.rs`,
+/// `this_machine.rs` and the tests of the doors run their like.
 fn needs_more(command: &str) -> bool {
     let placeholder = |word: &str| matches!(word, "EVENT" | "FILE.json" | "NAME" | "FOLDER");
     // `doctor` says on any machine what it lacks; its self-check needs counters to check.
@@ -51,41 +51,92 @@ fn the_commands_that_documents_show_run() {
     assert!(runs >= 10, "only {runs} commands were found");
 }
 
-/// Blocks of commands, each with the block of output that comes right after it.
-fn shown(document: &str) -> Vec<(Vec<String>, Vec<String>)> {
+/// A block of code: its language, and its lines.
+type Block = (String, Vec<String>);
+
+fn blocks(document: &str) -> Vec<Block> {
     let text = std::fs::read_to_string(root().join(document)).expect("the document is there");
-    let lines = |block: &str| block.lines().map(|line| line.trim_end().to_owned()).collect();
-    let with_output = text.split("```sh\n").skip(1).filter_map(|rest| {
-        let (commands, rest) = rest.split_once("```")?;
-        let (output, _) = rest.trim_start().strip_prefix("```text\n")?.split_once("```")?;
-        Some((lines(commands), lines(output)))
+    let parts: Vec<&str> = text.split("```").collect();
+    let code = parts.chunks_exact(2).map(|pair| {
+        let (language, lines) = pair[1].split_once('\n').unwrap_or((pair[1], ""));
+        (language.to_owned(), lines.lines().map(|line| line.trim_end().to_owned()).collect())
     });
-    with_output.collect()
+    code.collect()
 }
 
-/// Documents leave out lines, but those that they show are printed, in this order. The host's time is not shown.
+/// The pages of the book that show outputs.
+fn pages_of_the_book() -> Vec<String> {
+    let pages = std::fs::read_dir(root().join("docs/book")).expect("the book is there").flatten();
+    let mut pages: Vec<String> = pages.map(|page| page.file_name().to_string_lossy().into_owned()).collect();
+    pages.retain(|page| page.ends_with(".md") && !["decisions.md", "reference.md"].contains(&page.as_str()));
+    pages.sort();
+    pages.iter().map(|page| format!("docs/book/{page}")).chain(["docs/tour.md".to_owned()]).collect()
+}
+
+/// Both streams of a block of commands, by the shell that a user has, in `folder`.
+fn printed(commands: &[String], folder: &Path) -> String {
+    let script = commands.join("\n").replace("cargo run --release --bin pericore --", "pericore");
+    let programs = Path::new(PERICORE).parent().expect("a folder").display().to_string();
+    let path = std::env::var("PATH").map_or(programs.clone(), |path| format!("{programs}:{path}"));
+    let mut shell = crate::ours::command("sh");
+    shell.current_dir(folder).env("LC_ALL", "C.UTF-8").env("PATH", path).args(["-ec", &script]);
+    let output = shell.output().expect("it starts");
+    let printed = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{commands:?}: {printed}");
+    printed
+}
+
+/// What a document's commands print, against what stands below them. Documents leave out lines, but those that they
+/// show are printed, in this order. A block that begins with `# FILE` and a name is a file for the commands after it.
+/// Returns how many outputs there are, and the commands that show none.
+fn compare(document: &str) -> (usize, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let blocks = blocks(document);
+    let (mut compared, mut without_output) = (0, Vec::new());
+    for (number, (language, lines)) in blocks.iter().enumerate() {
+        if let Some(name) = lines.first().and_then(|line| line.strip_prefix("# FILE ")) {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            std::fs::write(file, lines.join("\n") + "\n").expect("a file");
+        }
+        let output = blocks.get(number + 1).filter(|(after, _)| language == "sh" && after == "text");
+        let Some((_, output)) = output else {
+            let commands = lines.iter().map(|line| line.split(" #").next().unwrap_or(line).trim());
+            without_output
+                .extend(commands.filter(|line| language == "sh" && line.starts_with("pericore ")).map(str::to_owned));
+            continue;
+        };
+        let printed = printed(lines, folder.path());
+        let mut left = printed.lines().map(str::trim_end);
+        for line in output {
+            let found = left.any(|found| found == line);
+            assert!(found, "{document}: {line:?} is not printed there by {lines:?}:\n{printed}");
+        }
+        compared += 1;
+    }
+    let outputs = blocks.iter().filter(|(language, _)| language == "text").count();
+    assert_eq!(compared, outputs, "{document}: an output that does not come right after its command");
+    (compared, without_output)
+}
+
 #[test]
 fn documents_show_what_is_printed() {
-    for (document, examples) in [("docs/counting/questions.md", 10), ("docs/counting/stat.md", 2)] {
-        let blocks = shown(document);
-        assert_eq!(blocks.len(), examples, "{document}");
-        for (commands, output) in blocks {
-            let folder = tempfile::tempdir().expect("a folder");
-            let mut printed = String::new();
-            for line in &commands {
-                let words = line.strip_prefix("pericore ").expect("ours");
-                let mut program = crate::ours::command(PERICORE);
-                program.current_dir(folder.path()).args(words.split_whitespace()).env("LC_ALL", "C.UTF-8");
-                let output = program.output().expect("it starts");
-                printed += &String::from_utf8_lossy(&[output.stdout, output.stderr].concat());
-            }
-            let mut left = printed.lines().map(str::trim_end);
-            for line in &output {
-                assert!(
-                    left.any(|found| found == line),
-                    "{document}: {line:?} is not printed there by {commands:?}:\n{printed}"
-                );
-            }
-        }
+    for (document, outputs) in [("README.md", 2), ("docs/counting/questions.md", 10), ("docs/counting/stat.md", 2)] {
+        assert_eq!(compare(document).0, outputs, "{document}");
+    }
+}
+
+#[test]
+fn the_book_shows_what_is_printed() {
+    let pages = pages_of_the_book();
+    assert!(pages.len() >= 8, "{pages:?}");
+    for page in pages {
+        let (compared, without_output) = compare(&page);
+        assert!(compared > 0, "{page} shows no output");
+        // What shows no output runs all the same, where it can run anywhere.
+        let can_run =
+            |line: &&String| !needs_more(line.trim_start_matches("pericore ")) && !line.contains("pericore doctor");
+        let folder = tempfile::tempdir().expect("a folder");
+        without_output.iter().filter(can_run).for_each(|line| drop(printed(std::slice::from_ref(line), folder.path())));
     }
 }

@@ -8,6 +8,7 @@ mod facts;
 mod floors;
 mod folders;
 mod lengths;
+mod links;
 mod list;
 mod modules;
 mod names;
