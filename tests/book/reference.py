@@ -62,13 +62,13 @@ def front(family, units):
 def page(family, unit, rows):
     lines = [f"# {unit} of {family}"]
     if metrics := rows.get("metrics"):
-        lines += ["", "## Metrics", "", "| metric | unit | expression | meaning |", "|---|---|---|---|"]
+        lines += ["", "## Metrics", "", "| metric | meaning | unit | expression |", "|---|---|---|---|"]
         lines += [
-            cells(code(row["metric"]), row["unit_of_measure"], code(row["expression"]), row["description"])
+            cells(code(row["metric"]), row["description"], row["unit_of_measure"], code(row["expression"]))
             for row in metrics
         ]
     if events := rows.get("events"):
-        lines += ["", "## Events", "", "| event | code | umask | counters | meaning |", "|---|---|---|---|---|"]
+        lines += ["", "## Events", "", "| event | meaning | code | umask | counters |", "|---|---|---|---|---|"]
         lines += [event(row) for row in events]
     if registers := one_instance(rows.get("registers", [])):
         lines += ["", "## Registers", "", "Of the first instance.", ""]
@@ -85,7 +85,7 @@ def one_instance(registers):
 def event(row):
     name = row["event"] if row["subevent"] is None else f"{row['event']}.{row['subevent']}"
     counters = ranges(row["counters"]) if row["counters"] else "-"
-    return cells(code(name), code(row["code"]), code(row["umask"]), counters, row["description"])
+    return cells(code(name), row["description"], code(row["code"]), code(row["umask"]), counters)
 
 
 def register(row):

@@ -86,3 +86,20 @@ fn the_shares_in_the_readme_are_those_of_the_models() {
     let of_all = 100.0 * number(counting) / number(selections);
     assert_eq!(between(&readme, " % of events, ", " % of selections"), format!("{of_all:.1}"));
 }
+
+/// How many of a tool's cases the league found wrong, and how many it played: as the README's table has them.
+#[test]
+fn the_league_in_the_readme_is_that_of_the_league() {
+    let league = read("docs/league.md");
+    let numbers = between(&league, "## In numbers", "## Cases");
+    let wrong_of_all = |tool: &str| {
+        let row = numbers.lines().find(|line| line.starts_with(&format!("| {tool} ("))).expect("a row for the tool");
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        format!("{} of {}", cells[7], cells[3])
+    };
+    let [registers, kernel] = ["Pericore, registers", "Pericore, kernel"].map(wrong_of_all);
+    let ours = format!("{registers} (registers), {kernel} (kernel)");
+    let [pcm, likwid, perf] = ["PCM", "LIKWID", "perf"].map(wrong_of_all);
+    let row = format!("without a word | {ours} | {pcm} | {likwid} | {perf} | not played | not played |");
+    assert!(read("README.md").contains(&row), "the README's table lacks: {row}");
+}
