@@ -5,6 +5,7 @@ needed=()
 need() { command -v "$1" >/dev/null || needed+=("$2"); }
 need cc gcc
 need c++ g++
+need pkg-config pkgconf
 need python3 python3
 need qemu-x86_64 qemu-user
 need qemu-system-x86_64 qemu-system-x86

@@ -9,30 +9,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use pericore_observe::linux::Host;
-use pericore_observe::process;
+pub use pericore_observe::linux::sessions::this_machine;
+use pericore_observe::linux::sessions::{self, meeting_place, state_directory};
 use pericore_observe::register_process::{Aftermath, RegisterProcess};
-use pericore_observe::session::{Entrance, JournalError, Left, MeetingPlace, Neighbour, OtherSessions, Restored, Seen};
+use pericore_observe::session::{Entrance, JournalError, Left, Neighbour, OtherSessions, Restored, Seen};
 use pericore_text::printable;
 
 use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
-use crate::measure::{Interrupt, emulated::cpus, register_process, stand_in};
-use crate::{machine, notice, target, xdg};
-
-/// What journals call the machine that they were written on, and how their files' names begin.
-const LOCAL: &str = "local";
-
-/// Names another folder than the usual one in which sessions of all users know of each other.
-const MEETING: &str = "PERICORE_RUN";
-
-/// The usual one.
-const USUAL_MEETING: &str = "/run/pericore";
-
-/// What journals call the machine that this runs on. A live software machine has its own name: what it held must never
-/// be written to a Xeon.
-pub fn this_machine() -> String {
-    stand_in().unwrap_or_else(|| LOCAL.to_owned())
-}
+use crate::measure::{Interrupt, emulated::cpus, register_process};
+use crate::{machine, notice, target};
 
 /// What is missing where there is no directory for journals.
 const NO_STATE: &str = "neither XDG_STATE_HOME nor HOME names a folder by an absolute path";
@@ -238,10 +224,11 @@ fn one(
 /// # Errors
 /// The system does not say.
 pub fn boot() -> Result<String, Failure> {
-    const SOURCE: &str = "/proc/sys/kernel/random/boot_id";
-    let text = fs::read_to_string(SOURCE)
-        .map_err(|error| Failure::failed(format!("cannot tell this boot from others: {SOURCE}: {error}")))?;
-    Ok(text.trim().to_owned())
+    sessions::boot().map_err(unknown_boot)
+}
+
+fn unknown_boot(error: io::Error) -> Failure {
+    Failure::failed(format!("cannot tell this boot from others: {error}"))
 }
 
 /// Where the sessions on this machine know of each other.
@@ -249,18 +236,7 @@ pub fn boot() -> Result<String, Failure> {
 /// # Errors
 /// No directory for state is known, or the system does not tell its boot.
 pub fn other_sessions() -> Result<OtherSessions, Failure> {
-    let sessions = OtherSessions::new(needed_state_directory()?, this_machine(), boot()?);
-    Ok(match meeting_place() {
-        Some(place) => sessions.meeting_at(place),
-        None => sessions,
-    })
-}
-
-/// Where they know of those of other users. A software machine is its user's own, unless a place is named.
-fn meeting_place() -> Option<MeetingPlace> {
-    let named = std::env::var_os(MEETING).map(PathBuf::from).filter(|path| path.is_absolute());
-    let usual = || stand_in().is_none().then(|| PathBuf::from(USUAL_MEETING));
-    named.or_else(usual).map(MeetingPlace::at)
+    sessions::other_sessions(needed_state_directory()?).map_err(unknown_boot)
 }
 
 /// The sessions that this user's folder for journals tells of; nothing without it, or rights to it.
@@ -273,14 +249,7 @@ pub fn sessions_seen() -> Option<Seen> {
 /// # Errors
 /// No directory for state is known.
 pub fn journal_of_this_process() -> Result<PathBuf, Failure> {
-    let number = process::id();
-    let started = process::start_time(number).unwrap_or(0);
-    Ok(needed_state_directory()?.join(format!("{LOCAL}-{number}-{started}.journal")))
-}
-
-/// Where journals are kept. Sessions must know of each other, wherever they are started.
-fn state_directory() -> Option<PathBuf> {
-    xdg::folder("XDG_STATE_HOME", ".local/state")
+    Ok(sessions::journal_of_this_process(&needed_state_directory()?, 0))
 }
 
 /// The same for a session, which cannot do without: --journal names another place for its own journal only.

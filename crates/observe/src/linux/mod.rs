@@ -22,6 +22,7 @@ mod processor;
 mod refusal;
 mod revoked;
 pub mod sandbox;
+pub mod sessions;
 mod space;
 mod torn;
 

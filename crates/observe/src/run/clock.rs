@@ -53,6 +53,8 @@ pub struct Stretch {
 pub enum Passed {
     /// Its time has come, or something has happened that is no end.
     On,
+    /// A sample is wanted now, whatever the grid of intervals: what is measured has come to a marker.
+    Marked,
     /// What is measured has ended, or an end was asked for: the driver takes the last sample.
     Over,
 }

@@ -83,10 +83,12 @@ fn sample_until_the_end<C: Clock>(
         if is_over {
             backend.check();
         }
-        if is_over || is_due {
+        if is_over || is_due || passed == Passed::Marked {
             let sample = backend.sample(&|| clock.moment());
             sink(Taken { plan: backend.plan(), sample: &sample, end: end(clock) })?;
-            due.step(now);
+            if is_due {
+                due.step(now);
+            }
             sample_began = start + now;
         }
         if is_over {

@@ -31,11 +31,13 @@ struct Milliseconds {
     late: Vec<u64>,
     end: u64,
     fails_at: u64,
+    /// When markers come, in ascending order.
+    markers: Vec<u64>,
 }
 
 impl Milliseconds {
     fn until(end: u64) -> Self {
-        Self { now: Cell::new(0), late: Vec::new(), end, fails_at: u64::MAX }
+        Self { now: Cell::new(0), late: Vec::new(), end, fails_at: u64::MAX, markers: Vec::new() }
     }
 }
 
@@ -59,6 +61,11 @@ impl Clock for Milliseconds {
         let until = stretch.until.map_or(self.end, |until| until + late).min(self.end);
         if until >= self.fails_at {
             return Err(Trouble::Clock);
+        }
+        if let Some(&marker) = self.markers.first().filter(|&&marker| marker < until) {
+            self.markers.remove(0);
+            self.now.set(marker);
+            return Ok(Passed::Marked);
         }
         assert!(until >= self.now.get(), "time goes on");
         self.now.set(until);
@@ -196,6 +203,14 @@ fn the_end_takes_what_is_left_and_an_interval_that_ends_with_it_is_one_sample() 
     assert_eq!(late.ends, [Some(20), Some(40), Some(50)]);
     let even = run(ONE_ROUND, &mut Milliseconds::until(40), Schedule { interval: Some(0.020), ..AT_THE_END });
     assert_eq!(even.ends, [Some(20), Some(40)]);
+}
+
+/// Intervals of 20 ms are due at 20, 40 and 60 ms; markers cut two of them.
+#[test]
+fn a_marker_is_a_sample_at_once_and_leaves_the_grid_as_it_is() {
+    let mut clock = Milliseconds { markers: vec![7, 33], ..Milliseconds::until(70) };
+    let run = run(ONE_ROUND, &mut clock, Schedule { interval: Some(0.020), ..AT_THE_END });
+    assert_eq!(run.ends, [Some(7), Some(20), Some(33), Some(40), Some(60), Some(70)]);
 }
 
 #[test]

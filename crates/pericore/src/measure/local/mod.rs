@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use pericore_catalog::kernel::{self, ShippedKernel};
+pub use pericore_observe::linux::sessions::{EMULATED as STANDS_IN, emulated as stand_in};
 use pericore_observe::linux::{Host, Stopwatch};
 use pericore_observe::register_process::RegisterProcess;
 use pericore_observe::selection::{SelectedMetric, Selection, SelectionPart};
@@ -46,17 +47,8 @@ fn turn(args: &MeasureArgs) -> f64 {
     args.rotate.map_or(TURN, |milliseconds| milliseconds / 1e3)
 }
 
-/// Names the software machine to the programs that `pericore machine run` and `machine boot` start. To us its
-/// registers are like a Xeon's: only this tells.
-pub const STANDS_IN: &str = "PERICORE_EMULATED";
-
 /// What a virtual machine of a known model is told. CPUID has the host's model, and the hypervisor's bit.
 pub const VIRTUAL: &str = "this is a virtual machine, and most hypervisors hide the uncore: count on the host";
-
-/// The software machine that we are on, if it said so.
-pub fn stand_in() -> Option<String> {
-    std::env::var(STANDS_IN).ok().filter(|name| !name.is_empty())
-}
 
 /// Measures the machine that this runs on.
 ///
