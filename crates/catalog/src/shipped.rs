@@ -1,5 +1,6 @@
 //! The families in the binary, and those that users' folders add.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::model::{Choice, Deviation, Family, Judgements, inflate, unpack};
@@ -55,6 +56,14 @@ impl Shipped {
     pub fn family(&'static self) -> &'static Family {
         self.unpacked
             .get_or_init(|| unpack(lasting_bytes(self.packed)).expect("the build has packed it with the same schema"))
+    }
+
+    /// Bytes that are the same exactly if all rows are: what the build has packed, or the rows of own data as text.
+    pub fn contents(&'static self) -> Cow<'static, [u8]> {
+        if self.packed.is_empty() {
+            return Cow::Owned(format!("{:?}", self.family()).into_bytes());
+        }
+        Cow::Borrowed(self.packed)
     }
 
     /// True if the family goes by this name, in any case.

@@ -29,6 +29,7 @@ mod results;
 mod serve;
 mod signals;
 mod stat;
+mod sweep;
 mod target;
 mod terminal;
 mod top;
@@ -75,6 +76,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Compose a register's value
     Encode(encode::EncodeArgs),
+    /// Measure many software machines, workloads and parameters into a data set
+    Sweep(sweep::SweepArgs),
     /// The software Xeon: its registers and its snapshots
     Machine(machine::MachineArgs),
     /// Report what can be counted on this machine, and how to fix what cannot (exit status 1)
@@ -217,6 +220,7 @@ fn run(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Explain(args)) => explain::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Decode(args)) => decode::run(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Encode(args)) => encode::run(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Machine(args)) => machine::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Completions(args)) => completions::run(&args).map(|()| ExitCode::SUCCESS),

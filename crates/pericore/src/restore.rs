@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use pericore_emulation::start::cpus;
 use pericore_observe::linux::Host;
 pub use pericore_observe::linux::sessions::this_machine;
 use pericore_observe::linux::sessions::{self, meeting_place, state_directory};
@@ -17,7 +18,7 @@ use pericore_text::printable;
 
 use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
-use crate::measure::{Interrupt, emulated::cpus, register_process};
+use crate::measure::{Interrupt, register_process};
 use crate::{machine, notice, target};
 
 /// What is missing where there is no directory for journals.

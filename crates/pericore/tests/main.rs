@@ -27,5 +27,6 @@ mod registers_alone;
 mod serve;
 mod served;
 mod store;
+mod sweep;
 mod this_machine;
 mod top;

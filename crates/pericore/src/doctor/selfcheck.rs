@@ -20,9 +20,9 @@ use self::software::{VirtualTime, idle, with_traffic};
 use crate::event_files::{EventFilesArg, Extended};
 use crate::failure::Failure;
 use crate::machine::opened;
-use crate::measure::emulated::cpus;
 use crate::measure::stand_in;
 use crate::restore;
+use pericore_emulation::start::cpus;
 
 /// Of a software machine's traffic.
 const SEED: u64 = 1;

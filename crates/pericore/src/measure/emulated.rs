@@ -6,45 +6,26 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pericore_machine::chassis::Shape;
+use pericore_emulation::silent::Silent;
+use pericore_emulation::{POLL, TURN, VirtualTime, moment, start, truth};
 use pericore_machine::signal::Tick;
 use pericore_machine::workload::{Limits, Scenario};
-use pericore_machine::{Machine, MachineSpec, SharedMachine, Window};
-use pericore_observe::discover::Cpu;
+use pericore_machine::{Machine, SharedMachine, Window};
 use pericore_observe::plan::Plan;
-use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
-use pericore_observe::session::{Guard, JournalFile, Moment, Options, Session};
+use pericore_observe::run::{self, Passed, Schedule};
+use pericore_observe::session::{Guard, JournalFile, Options, Session};
 use pericore_report::figures;
-use pericore_text::on_one_line;
 
 use super::begun;
 use super::interrupt::Interrupt;
 use super::progress::ProgressLine;
-use super::silent::Silent;
-use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured, truth};
+use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::Failure;
 use crate::input;
 use crate::machine::opened;
 use crate::program::Program;
 use crate::refused_file;
 use crate::restore;
-
-/// Between two looks at signals, progress and the end of the workload lies a slice: this part of the time that the
-/// sample has taken so far. What is measured ends at the first look after the end of the workload, so rates are too
-/// low by at most one slice.
-const LOOKS_A_SAMPLE: u64 = 1000;
-
-/// Virtual seconds of a slice at most: so soon a signal is obeyed.
-const LONGEST: f64 = 100e-6;
-
-/// Virtual seconds of a slice at least: shorter ones would cost more than what runs in them.
-const SHORTEST: f64 = 10e-9;
-
-/// Virtual seconds between two looks for an overflow: the counters stand until then.
-const POLL: f64 = 1e-6;
-
-/// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
-const TURN: f64 = 2e-6;
 
 /// What names of scenario files end with: so they are told from workloads.
 const SCENARIO: &str = ".scenario";
@@ -115,7 +96,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         };
         let begun = machine.now();
         let machine = SharedMachine::new(machine);
-        let cpus = cpus(machine.borrow().chassis().shape());
+        let cpus = start::cpus(machine.borrow().chassis().shape());
         let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
         if run == 0 {
             preparation::warn_of_wraps(task, &schedule, &plan);
@@ -130,11 +111,11 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             Some(program) => program.start().map(|()| program.title())?,
             None => {
                 let second = machine.borrow().clocks().ticks_per_second();
-                format!("{workload}{}", begun::words(&scenario, warm_up, second))
+                format!("{workload}{}", start::words(&scenario, warm_up, second))
             }
         };
         if run == 0 {
-            let title = title(&spec, machine_name, machine.borrow().chassis().shape(), &workload);
+            let title = start::title(&spec, machine_name, machine.borrow().chassis().shape(), &workload);
             receiver.begin(&Subject {
                 title,
                 emulated: Some(spec.preset().to_owned()),
@@ -173,17 +154,6 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     Ok(interrupt.map_or(status, |interrupt| interrupt.exit(status)))
 }
 
-/// What is measured, above the table.
-fn title(spec: &MachineSpec, name: &str, shape: &Shape, workload: &str) -> String {
-    let Shape { sockets, cores, built, .. } = *shape;
-    let plural = if sockets == 1 { "" } else { "s" };
-    let cores = if cores < built { format!(" of {cores} active cores") } else { String::new() };
-    let registers = if spec.is_snapshot() { format!(", registers of {name}") } else { String::new() };
-    let family = spec.family().name;
-    let preset = spec.preset();
-    on_one_line(&format!("EMULATED {family} ({preset}), {sockets} socket{plural}{cores}{registers}: {workload}"))
-}
-
 /// What a run would do: for that the hardware is enough, so that families without a model, and snapshots, will do.
 ///
 /// # Errors
@@ -192,82 +162,8 @@ pub fn plan(task: Task<'_>, machine: &str) -> Result<Plan, Failure> {
     let wanted = &task.args.wanted;
     let mut chassis = opened::machine(machine).map_err(|refusal| wanted.files.on_unknown_family(refusal))?;
     let selection = wanted.selection(chassis.shape().family)?;
-    let cpus = cpus(chassis.shape());
+    let cpus = start::cpus(chassis.shape());
     preparation::plan(task, &mut chassis, &cpus, selection)
-}
-
-/// The machine's time, from the tick at which the measurement has begun.
-fn moment(machine: &SharedMachine, begun: Tick) -> Moment {
-    let machine = machine.borrow();
-    let clocks = machine.clocks();
-    Moment { seconds: clocks.seconds(begun, machine.now()), tsc: clocks.timestamp(machine.now()) }
-}
-
-/// The logical processors of a software machine.
-pub fn cpus(shape: &Shape) -> Vec<Cpu> {
-    let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
-    (0..shape.cpus()).filter_map(package).collect()
-}
-
-/// Virtual time: it passes while the machine runs its workload.
-struct VirtualTime<'a> {
-    machine: SharedMachine,
-    begun: Tick,
-    /// An overflow is waited for: the driver looks so often that nothing else has to.
-    is_polled: bool,
-    progress: &'a RefCell<ProgressLine>,
-    program: Option<&'a Program>,
-    interrupt: &'a Interrupt,
-    ender: &'a Ender,
-}
-
-impl VirtualTime<'_> {
-    /// So many virtual seconds in ticks.
-    fn ticks(&self, seconds: f64) -> u64 {
-        ((seconds * self.ticks_per_second() as f64) as u64).max(1)
-    }
-}
-
-impl Clock for VirtualTime<'_> {
-    type Error = Failure;
-
-    fn ticks_per_second(&self) -> u64 {
-        self.machine.borrow().clocks().ticks_per_second()
-    }
-
-    fn now(&self) -> u64 {
-        self.machine.borrow().now() - self.begun
-    }
-
-    fn moment(&self) -> Moment {
-        moment(&self.machine, self.begun)
-    }
-
-    fn pass(&mut self, stretch: Stretch) -> Result<Passed, Failure> {
-        let (shortest, longest) = (self.ticks(SHORTEST), self.ticks(LONGEST));
-        loop {
-            let now = self.now();
-            let left = stretch.until.map(|until| until.saturating_sub(now));
-            let slice = ((now - stretch.sample_began) / LOOKS_A_SAMPLE).clamp(shortest, longest);
-            let slice = match left {
-                Some(left) if self.is_polled => left,
-                Some(left) => slice.min(left),
-                None => slice,
-            };
-            self.machine.borrow_mut().run_for(slice);
-            let machine = self.machine.borrow();
-            match self.program {
-                Some(program) => program.check()?,
-                None => self.progress.borrow_mut().show(machine.progress().done, machine.progress().total),
-            }
-            if machine.finished() || self.interrupt.signal().is_some() || self.ender.is_requested() {
-                return Ok(Passed::Over);
-            }
-            if left == Some(slice) {
-                return Ok(Passed::On);
-            }
-        }
-    }
 }
 
 /// One run of the command.
@@ -301,15 +197,16 @@ impl Measurement<'_> {
         let mut session = Session::start(self.machine.clone(), plan, options, |space| moment(space, self.begun))
             .map_err(Failure::failed)?;
         let progress = RefCell::new(ProgressLine::new());
-        let mut clock = VirtualTime {
-            machine: self.machine.clone(),
-            begun: self.begun,
-            is_polled: course.period.is_some(),
-            progress: &progress,
-            program: self.program.as_ref(),
-            interrupt: &self.interrupt,
-            ender: &self.ender,
+        let (interrupt, ender) = (&self.interrupt, &self.ender);
+        let watch = |machine: &Machine| {
+            match &self.program {
+                Some(program) => program.check()?,
+                None => progress.borrow_mut().show(machine.progress().done, machine.progress().total),
+            }
+            let is_over = interrupt.signal().is_some() || ender.is_requested();
+            Ok::<_, Failure>(if is_over { Passed::Over } else { Passed::On })
         };
+        let mut clock = VirtualTime::new(self.machine.clone(), self.begun, course.period.is_some(), watch);
         if let Some(delay) = args.delay
             && run::skip(&mut session, &mut clock, delay / 1e3)? == Passed::Over
         {

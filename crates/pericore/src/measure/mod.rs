@@ -11,9 +11,7 @@ mod local;
 mod planned;
 pub mod preparation;
 mod progress;
-mod silent;
 mod through;
-pub mod truth;
 mod wakeup;
 mod wanted;
 

@@ -10,7 +10,7 @@ use pericore_observe::plan::Plan;
 use super::forecast;
 use crate::explain::sheet_of;
 use crate::machine::opened;
-use crate::measure::{Task, emulated, preparation};
+use crate::measure::{Task, preparation};
 use crate::{Cli, Command};
 
 /// The words of a command line: single quotes are the only ones that `explain` uses.
@@ -35,7 +35,7 @@ struct Hardware {
 impl Hardware {
     fn of(family: &'static Family) -> Self {
         let mut chassis = opened::machine(family.name).unwrap();
-        let cpus = emulated::cpus(chassis.shape());
+        let cpus = pericore_emulation::start::cpus(chassis.shape());
         let topology = discover(&mut chassis, family, &cpus, |_| true).unwrap();
         Self { chassis, topology }
     }

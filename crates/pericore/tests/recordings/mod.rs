@@ -1,7 +1,7 @@
 //! `pericore record` and `pericore report` as a user meets them, on software machines.
 
 mod adversity;
-mod folder;
+pub mod folder;
 mod killed;
 mod page;
 mod readers;

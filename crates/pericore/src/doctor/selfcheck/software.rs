@@ -7,7 +7,7 @@ use pericore_observe::selection::SelectedEvent;
 use pericore_observe::session::Moment;
 
 use crate::failure::Failure;
-use crate::measure::truth;
+use pericore_emulation::truth;
 
 /// Nothing but clocks ticks in it.
 const IDLE: &str = "idle";

@@ -22,10 +22,10 @@ use crate::failure::Failure;
 use crate::measure::child::Measured;
 use crate::measure::interrupt::{HoldsRegisters, Interrupt};
 use crate::measure::invoker::Invoker;
-use crate::measure::silent::Silent;
 use crate::measure::wakeup::Wakeup;
 use crate::measure::{Receiver, Taken, Task, say_nothing_was_measured};
 use crate::{notice, restore};
+use pericore_emulation::silent::Silent;
 
 /// What is to be counted, and in which way.
 pub struct ToCount {

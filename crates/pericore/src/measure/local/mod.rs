@@ -21,13 +21,13 @@ use pericore_observe::selection::{SelectedMetric, Selection, SelectionPart};
 use pericore_observe::session::Neighbour;
 
 use super::interrupt::Interrupt;
-use super::silent::Silent;
 use super::wakeup::Wakeup;
 use super::{MeasureArgs, Planned, Receiver, Subject, Task, preparation};
 use crate::failure::{Failure, USAGE};
 use crate::machine::run::{end_with_keeper, is_within};
 use crate::{restore, target};
 use measurement::{ByRegisters, Measurement, ToCount};
+use pericore_emulation::silent::Silent;
 pub use registers::register_process;
 use software::software_machines;
 use title::title;

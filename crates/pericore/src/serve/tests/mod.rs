@@ -14,7 +14,7 @@ use pericore_observe::session::{Count, Sample, Slices};
 
 use super::ServeArgs;
 use crate::machine::opened;
-use crate::measure::{Task, emulated, preparation};
+use crate::measure::{Task, preparation};
 use crate::{Cli, Command};
 
 /// What a command line selects.
@@ -32,7 +32,7 @@ fn planned(line: &[&str]) -> (Plan, Vec<Named>) {
 
 fn planned_of(selection: Selection, args: &ServeArgs) -> (Plan, Vec<Named>) {
     let mut chassis = opened::machine("e5-2600:sockets=2").unwrap();
-    let cpus = emulated::cpus(chassis.shape());
+    let cpus = pericore_emulation::start::cpus(chassis.shape());
     let topology = discover(&mut chassis, selection.family, &cpus, |_| true).unwrap();
     let course = args.course();
     let task = Task { args: &args.measure, course: &course };
