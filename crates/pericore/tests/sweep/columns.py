@@ -6,7 +6,7 @@ import duckdb
 import polars
 import pyarrow.dataset
 
-NAMES = ["machine", "workload", "workload_requests", "workload_seed", "workload_stride"]
+NAMES = ["machine", "workload", "workload_requests", "workload_seed", "workload_footprint"]
 root = sys.argv[1]
 
 

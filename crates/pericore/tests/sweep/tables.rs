@@ -65,14 +65,14 @@ fn readers_find_the_parameters_as_columns() {
         [[grid]]
         machines = ["x5570"]
         workloads = ["chase:requests=1k"]
-        workload.stride = 64
+        workload.footprint = "1M"
         "#,
     );
     let sweep = folder.run(&[&["sweep", "run.toml"]]);
     assert!(sweep.status.success(), "{}", stderr_of(&sweep));
     let output = python().args(["-c", include_str!("columns.py")]).arg(folder.file("run")).output().expect("it starts");
     assert!(output.status.success(), "{}", stderr_of(&output));
-    // Machine, workload, requests, seed and stride of each run, by hand.
+    // Machine, workload, requests, seed and footprint of each run, by hand.
     let mut expected: Vec<String> = Vec::new();
     for machine in ["e5-2600:sockets=2", "x5570"] {
         for requests in [100, 200] {
@@ -81,7 +81,7 @@ fn readers_find_the_parameters_as_columns() {
             }
         }
     }
-    expected.push("x5570 chase:requests=1k None None 64".to_owned());
+    expected.push("x5570 chase:requests=1k None None 1M".to_owned());
     expected.sort();
     let found = String::from_utf8(output.stdout).expect("UTF-8");
     for reader in ["duckdb", "pyarrow", "polars"] {
