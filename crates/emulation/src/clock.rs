@@ -26,7 +26,7 @@ pub fn moment(machine: &SharedMachine, begun: Tick) -> Moment {
 /// The clock of a software machine. After each slice `watch` looks at the machine, and ends the measurement with
 /// [`Passed::Over`]; the end of the workload ends it, too.
 #[derive(Debug)]
-pub struct VirtualTime<W> {
+pub struct VirtualClock<W> {
     machine: SharedMachine,
     begun: Tick,
     /// An overflow is waited for: the driver looks so often that nothing else has to.
@@ -34,7 +34,7 @@ pub struct VirtualTime<W> {
     watch: W,
 }
 
-impl<W> VirtualTime<W> {
+impl<W> VirtualClock<W> {
     /// The clock of a measurement that begins at a tick.
     pub fn new<E>(machine: SharedMachine, begun: Tick, is_polled: bool, watch: W) -> Self
     where
@@ -44,7 +44,7 @@ impl<W> VirtualTime<W> {
     }
 }
 
-impl<E, W> Clock for VirtualTime<W>
+impl<E, W> Clock for VirtualClock<W>
 where
     E: From<SessionError>,
     W: FnMut(&Machine) -> Result<Passed, E>,

@@ -6,7 +6,7 @@ use pericore_observe::session::SessionError;
 
 /// The part of an experiment that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum FaultyPart {
     /// The machine's name or snapshot.
     Machine,
     /// The workload or scenario.
@@ -31,19 +31,19 @@ pub enum Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExperimentError {
     /// What it is about.
-    pub fault: Fault,
+    pub fault: FaultyPart,
     /// What is wrong, and what to do.
     pub message: String,
 }
 
 impl ExperimentError {
     /// An error about a part.
-    pub fn new(fault: Fault, message: impl fmt::Display) -> Self {
+    pub fn new(fault: FaultyPart, message: impl fmt::Display) -> Self {
         Self { fault, message: message.to_string() }
     }
 
     /// The same as a conversion of any error.
-    pub(crate) fn of<E: fmt::Display>(fault: Fault) -> impl Fn(E) -> Self {
+    pub(crate) fn of<E: fmt::Display>(fault: FaultyPart) -> impl Fn(E) -> Self {
         move |error| Self::new(fault, error)
     }
 }
@@ -58,6 +58,6 @@ impl std::error::Error for ExperimentError {}
 
 impl From<SessionError> for ExperimentError {
     fn from(error: SessionError) -> Self {
-        Self::new(Fault::Run, error)
+        Self::new(FaultyPart::Run, error)
     }
 }

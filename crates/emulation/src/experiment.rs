@@ -7,13 +7,13 @@ use pericore_observe::discover::{Cpu, DiscoverError, discover};
 use pericore_observe::plan::{Plan, freezes_sockets};
 use pericore_observe::run::Schedule;
 use pericore_observe::selection::Selection;
-use pericore_observe::session::{Manners, prepare};
+use pericore_observe::session::prepare;
 use pericore_registers::{AccessError, RegisterSpace};
 use serde::{Deserialize, Serialize};
 
 use crate::start;
 use crate::started::Started;
-use crate::{ExperimentError, Fault};
+use crate::{ExperimentError, FaultyPart};
 
 /// Virtual seconds of a round, unless the user says: workloads often end within a virtual millisecond.
 pub const TURN: f64 = 2e-6;
@@ -85,7 +85,7 @@ impl Experiment {
     /// [`ExperimentError`] with the part at fault.
     pub fn check(&self) -> Result<(), ExperimentError> {
         let Understood { spec, selection, .. } = self.understand()?;
-        let mut chassis = spec.chassis().map_err(ExperimentError::of(Fault::Machine))?;
+        let mut chassis = spec.chassis().map_err(ExperimentError::of(FaultyPart::Machine))?;
         let cpus = start::cpus(chassis.shape());
         plan(&mut chassis, &cpus, selection).map(|_| ())
     }
@@ -112,7 +112,7 @@ impl Experiment {
     /// As [`Experiment::family`], and a size that the model does not take.
     pub fn family_and_size(&self) -> Result<&'static Family, ExperimentError> {
         let spec = self.spec()?;
-        spec.limits().map_err(ExperimentError::of(Fault::Machine))?;
+        spec.limits().map_err(ExperimentError::of(FaultyPart::Machine))?;
         Ok(spec.family())
     }
 
@@ -123,7 +123,7 @@ impl Experiment {
     pub fn start(&self) -> Result<Started, ExperimentError> {
         let Understood { spec, scenario, selection, schedule } = self.understand()?;
         let begun = start::begin(&spec, &scenario, self.truth);
-        let (machine, warm_up) = begun.map_err(ExperimentError::of(Fault::Machine))?;
+        let (machine, warm_up) = begun.map_err(ExperimentError::of(FaultyPart::Machine))?;
         let second = machine.clocks().ticks_per_second();
         let workload = format!("{}{}", self.workload, start::words(&scenario, warm_up, second));
         let title = start::title(&spec, &self.machine, machine.chassis().shape(), &workload);
@@ -141,7 +141,7 @@ impl Experiment {
     }
 
     fn spec(&self) -> Result<MachineSpec, ExperimentError> {
-        let fault = Fault::Machine;
+        let fault = FaultyPart::Machine;
         match &self.snapshot {
             Some(text) => MachineSpec::of_snapshot(text)
                 .map_err(|error| ExperimentError::new(fault, format!("{}: {error}", self.machine))),
@@ -150,8 +150,8 @@ impl Experiment {
     }
 
     fn scenario_on(&self, spec: &MachineSpec) -> Result<Scenario, ExperimentError> {
-        let limits = spec.limits().map_err(ExperimentError::of(Fault::Machine))?;
-        let fault = Fault::Workload;
+        let limits = spec.limits().map_err(ExperimentError::of(FaultyPart::Machine))?;
+        let fault = FaultyPart::Workload;
         let Some(text) = &self.scenario else {
             let scenario = Scenario::of(&self.workload, &limits).map_err(ExperimentError::of(fault))?;
             return Ok(if self.cold { scenario } else { scenario.warmed() });
@@ -164,19 +164,23 @@ impl Experiment {
         let mut selection = Selection::new(family);
         for (index, events) in self.events.iter().enumerate() {
             let added = selection.add_events(events);
-            added.map_err(|error| ExperimentError::new(Fault::Event(index), format!("{error}\n{}", error.caret())))?;
+            added.map_err(|error| {
+                ExperimentError::new(FaultyPart::Event(index), format!("{error}\n{}", error.caret()))
+            })?;
         }
         for (index, metrics) in self.metrics.iter().enumerate() {
             let added = selection.add_metrics(metrics);
-            added.map_err(|error| ExperimentError::new(Fault::Metric(index), format!("{error}\n{}", error.caret())))?;
+            added.map_err(|error| {
+                ExperimentError::new(FaultyPart::Metric(index), format!("{error}\n{}", error.caret()))
+            })?;
         }
         if self.events.is_empty() && self.metrics.is_empty() {
             if family.default_metrics.is_empty() {
                 let what = format!("{} has no default metrics; name events or metrics", family.name);
-                return Err(ExperimentError::new(Fault::Machine, what));
+                return Err(ExperimentError::new(FaultyPart::Machine, what));
             }
             for metric in family.default_metrics {
-                selection.add_metrics(metric).map_err(ExperimentError::of(Fault::Selection))?;
+                selection.add_metrics(metric).map_err(ExperimentError::of(FaultyPart::Selection))?;
             }
         }
         Ok(selection)
@@ -191,10 +195,10 @@ impl Experiment {
             given => Ok(given.map(|milliseconds| milliseconds / 1e3)),
         };
         Ok(Schedule {
-            interval: seconds(Fault::Interval, self.interval)?,
+            interval: seconds(FaultyPart::Interval, self.interval)?,
             intervals: None,
-            timeout: seconds(Fault::Timeout, self.timeout)?,
-            turn: seconds(Fault::Rotate, self.rotate)?.unwrap_or(TURN),
+            timeout: seconds(FaultyPart::Timeout, self.timeout)?,
+            turn: seconds(FaultyPart::Rotate, self.rotate)?.unwrap_or(TURN),
             poll: None,
         })
     }
@@ -202,7 +206,7 @@ impl Experiment {
 
 /// The plan for a selection on a machine.
 fn plan(space: &mut impl RegisterSpace, cpus: &[Cpu], selection: Selection) -> Result<Plan, ExperimentError> {
-    let fault = Fault::Selection;
+    let fault = FaultyPart::Selection;
     // Where a socket can be frozen at once, all of its units are looked at.
     let whole = freezes_sockets(selection.family);
     let topology = match discover(space, selection.family, cpus, |unit| whole || selection.uses(unit)) {
@@ -212,5 +216,5 @@ fn plan(space: &mut impl RegisterSpace, cpus: &[Cpu], selection: Selection) -> R
         topology => topology,
     };
     let topology = topology.map_err(ExperimentError::of(fault))?;
-    prepare(space, &topology, selection, Manners::default(), None).map_err(ExperimentError::of(fault))
+    prepare(space, &topology, selection, Default::default(), None).map_err(ExperimentError::of(fault))
 }

@@ -5,7 +5,7 @@
 //! what is wrong with it without running it; [`Experiment::start`] builds and warms the machine, and [`Started::run`]
 //! passes each sample to a sink.
 //!
-//! The other modules are what any measurement of a software machine needs: [`VirtualTime`], the clock of
+//! The other modules are what any measurement of a software machine needs: [`VirtualClock`], the clock of
 //! `observe::run`; [`start`]; [`silent`], counts that no model makes; [`truth`], the model's own figures.
 
 mod clock;
@@ -16,7 +16,7 @@ pub mod start;
 mod started;
 pub mod truth;
 
-pub use clock::{VirtualTime, moment};
-pub use error::{ExperimentError, Fault};
+pub use clock::{VirtualClock, moment};
+pub use error::{ExperimentError, FaultyPart};
 pub use experiment::{Experiment, POLL, TURN};
 pub use started::Started;

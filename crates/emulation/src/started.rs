@@ -7,7 +7,7 @@ use pericore_observe::run::{self, Passed, Schedule};
 use pericore_observe::session::{Options, Sample, Session};
 
 use crate::silent::Silent;
-use crate::{ExperimentError, VirtualTime, moment, truth};
+use crate::{ExperimentError, VirtualClock, moment, truth};
 
 /// A machine about to be measured.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Started {
         let start = |space: &mut SharedMachine| moment(space, begun);
         let session = Session::start(machine.clone(), plan, Options::default(), |space| start(space))
             .map_err(ExperimentError::from)?;
-        let mut clock = VirtualTime::new(machine.clone(), begun, false, |_| Ok::<_, E>(Passed::On));
+        let mut clock = VirtualClock::new(machine.clone(), begun, false, |_| Ok::<_, E>(Passed::On));
         let snapshot = || has_truth.then(|| machine.borrow().snapshot());
         let mut before = snapshot();
         run::drive(session, &mut clock, &schedule, |taken: run::Taken<'_>| {

@@ -23,7 +23,8 @@ pub fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window
             let config = programming.subevent.map_or(row.config, |subevent| subevent.config);
             let tid_en = control.field("tid_en").map_or(0, |field| field.bits.mask());
             if programming.control & !tid_en != config {
-                // Thresholds, inversion and edges are the counter's doing: the ledger knows what happened, not how it was counted.
+                // Thresholds, inversion and edges are the counter's doing: the ledger knows what happened, not how it
+                // was counted.
                 return None;
             }
             let by_thread = programming.control & tid_en != 0;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::key::digest;
-use crate::run::{DIGITS, SweepRun, Table};
+use crate::run::{DIGITS, RunTable, SweepRun};
 
 const LOCK: &str = ".pericore-sweep.lock";
 const BEGIN: &str = "run-";
@@ -126,7 +126,7 @@ impl DataSet {
     ///
     /// # Errors
     /// [`DataSetError::File`] if it cannot be written; then there is nothing of it.
-    pub fn put(&self, run: &SweepRun, table: &Table) -> Result<PathBuf, DataSetError> {
+    pub fn put(&self, run: &SweepRun, table: &RunTable) -> Result<PathBuf, DataSetError> {
         let folder = self.root.join(&run.partition);
         let name = format!("{BEGIN}{}-{}{ENDING}", run.key, table.digest);
         let (path, part) = (folder.join(&name), folder.join(format!(".{name}{}", UNFINISHED.1)));
@@ -150,7 +150,7 @@ impl DataSet {
         Ok(path)
     }
 
-    /// The tables of partitions that none of these runs has, such as those of a workload that was taken out of the file.
+    /// The tables of partitions that none of these runs has, such as those of a workload that the file no longer has.
     ///
     /// # Errors
     /// A folder cannot be read.

@@ -27,7 +27,7 @@ pub struct SweepRun {
 
 /// The table of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct RunTable {
     /// A whole Parquet file (`docs/recording.md`).
     pub bytes: Vec<u8>,
     /// The digest of the bytes: 16 hexadecimal digits.
@@ -68,7 +68,7 @@ impl SweepRun {
     /// # Errors
     /// [`RunError`] if this version would make another table than the one that made the run, or if the measurement
     /// fails.
-    pub fn carry_out(&self) -> Result<Table, RunError> {
+    pub fn carry_out(&self) -> Result<RunTable, RunError> {
         let found = Keys::default().key(&self.experiment)?;
         if found != self.key {
             return Err(RunError::OtherVersion { expected: self.key.clone(), found });
@@ -80,11 +80,11 @@ impl SweepRun {
             Ok::<_, RunError>(())
         })?;
         writer.end(&Ending::Whole)?;
-        Ok(Table::of(std::mem::take(writer.output_mut())))
+        Ok(RunTable::of(std::mem::take(writer.output_mut())))
     }
 }
 
-impl Table {
+impl RunTable {
     /// Bytes with their digest.
     pub fn of(bytes: Vec<u8>) -> Self {
         Self { digest: digest(&bytes), bytes }

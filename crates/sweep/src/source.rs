@@ -29,12 +29,12 @@ impl Mistake {
 
 /// A file's text with its name.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct SweepText {
     pub path: PathBuf,
     pub text: String,
 }
 
-impl Source {
+impl SweepText {
     /// Reads the file.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
         let text = text_of(path, MOST)

@@ -20,7 +20,7 @@ mod tests;
 pub use error::RecordError;
 pub use header::{About, Counted, Header, Place, Source};
 pub use read::{AHEAD, Reader, Recorded};
-pub use view::{View, ViewError};
+pub use view::{View, ViewError, selection_of};
 pub use write::{Writer, count_text, ending_text, header_text, sample_text};
 
 /// The version of the format: it changes when a reader of the version before would misunderstand.

@@ -4,7 +4,7 @@ use pericore_catalog::Family;
 
 use super::header::{Counted, Header, Source};
 use crate::results::{Instance, Layout};
-use crate::selection::Selection;
+use crate::selection::{Selection, SelectionError};
 use crate::session::{Count, Sample};
 
 /// A recording, seen with a selection's eyes.
@@ -21,13 +21,13 @@ pub struct View {
 pub enum ViewError {
     /// The recording is of another family.
     #[error(
-        "it was recorded on {recorded}, and what is asked for are events of {asked}; name a recording of that family"
+        "it was recorded on {recorded}, and what is asked for are events of {wanted}; name a recording of that family"
     )]
     OtherFamily {
         /// Family of the recording.
         recorded: String,
         /// Family of the selection.
-        asked: &'static str,
+        wanted: &'static str,
     },
     /// The family has no such unit any more.
     #[error(
@@ -69,6 +69,14 @@ pub enum ViewError {
 /// Recorded events that an error names.
 const NAMED: usize = 6;
 
+/// The selection that was recorded, with a family's rows of today.
+///
+/// # Errors
+/// A name that the family no longer has.
+pub fn selection_of(header: &Header, family: &'static Family) -> Result<Selection, SelectionError> {
+    Selection::again(family, &header.asked)
+}
+
 impl View {
     /// Finds all events of a selection in a recording. An event of one instance is found in a recording of all.
     ///
@@ -87,7 +95,7 @@ impl View {
     pub fn of_what_is_there(header: &Header, mut selection: Selection) -> Result<(Self, Vec<ViewError>), ViewError> {
         let family = selection.family;
         if header.family != family.name {
-            return Err(ViewError::OtherFamily { recorded: header.family.clone(), asked: family.name });
+            return Err(ViewError::OtherFamily { recorded: header.family.clone(), wanted: family.name });
         }
         selection.threads_per_core = header.threads_per_core;
         let wanted: Vec<Counted> = selection.events.iter().map(Counted::from).collect();

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use pericore_emulation::silent::Silent;
-use pericore_emulation::{POLL, TURN, VirtualTime, moment, start, truth};
+use pericore_emulation::{POLL, TURN, VirtualClock, moment, start, truth};
 use pericore_machine::signal::Tick;
 use pericore_machine::workload::{Limits, Scenario};
 use pericore_machine::{Machine, SharedMachine, Window};
@@ -206,7 +206,7 @@ impl Measurement<'_> {
             let is_over = interrupt.signal().is_some() || ender.is_requested();
             Ok::<_, Failure>(if is_over { Passed::Over } else { Passed::On })
         };
-        let mut clock = VirtualTime::new(self.machine.clone(), self.begun, course.period.is_some(), watch);
+        let mut clock = VirtualClock::new(self.machine.clone(), self.begun, course.period.is_some(), watch);
         if let Some(delay) = args.delay
             && run::skip(&mut session, &mut clock, delay / 1e3)? == Passed::Over
         {

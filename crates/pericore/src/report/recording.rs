@@ -6,9 +6,8 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use pericore_catalog::{Family, kernel};
-use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View};
+use pericore_observe::record::{About, Ending, Header, Reader, RecordError, View, selection_of};
 use pericore_observe::results::Layout;
-use pericore_observe::selection::Selection;
 use pericore_observe::session::Sample;
 use pericore_recordings::{Input, TimeSpan, is_object, read_object};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -73,7 +72,7 @@ impl Recording {
             let family = family(name, header)?;
             let selection = if wanted.is_empty() {
                 let family = wanted.files.extend(family)?.family;
-                let again = Selection::again(family, &header.asked);
+                let again = selection_of(header, family);
                 again.map_err(|error| unknown(name, &header.about, &error.to_string()))?
             } else {
                 wanted.selection(family)?

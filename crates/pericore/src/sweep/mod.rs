@@ -16,7 +16,7 @@ use pericore_sweep::{DataSet, DataSetError, PartitionState, Sweep};
 use crate::failure::{FAILED, Failure};
 use crate::measure::Interrupt;
 use crate::notice;
-use pool::{Outcome, Pool};
+use pool::{RunOutcome, WorkerPool};
 use progress::SweepProgress;
 
 /// Failed runs that are named one by one.
@@ -25,7 +25,7 @@ const SHOWN: usize = 5;
 /// Arguments of `pericore sweep`.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// File with machines, workloads and parameters (TOML, docs/sweeps.md)
+    /// File with machines, workloads and parameters (TOML, docs/machine/sweeps.md)
     #[arg(value_name = "FILE", required_unless_present = "worker")]
     file: Option<PathBuf>,
     /// Write the data set into this folder; by default, `output` of the file, or the file's name without its ending
@@ -130,20 +130,20 @@ fn carry_out(
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
     let (begun, mut progress) = (Instant::now(), SweepProgress::new(todo.len()));
     let (mut done, mut again, mut failed) = (0, 0, Vec::new());
-    let pool = Pool::start(sweep.runs(), todo, jobs.min(todo.len()));
+    let pool = WorkerPool::start(sweep.runs(), todo, jobs.min(todo.len()));
     let outcome = pool.for_each(&interrupt, |outcome| {
         match outcome {
-            Outcome::Done(index, table) => {
+            RunOutcome::Done(index, table) => {
                 data_set.put(&sweep.runs()[index], &table).map_err(&refused)?;
                 done += 1;
             }
-            Outcome::Again(index, why) => {
+            RunOutcome::Again(index, why) => {
                 again += 1;
                 progress.clear();
                 notice::warn(format!("{}: {why}; it runs again", sweep.runs()[index].partition));
             }
-            Outcome::Failed(index, message) => failed.push((index, message)),
-            Outcome::Nothing => {}
+            RunOutcome::Failed(index, message) => failed.push((index, message)),
+            RunOutcome::Nothing => {}
         }
         progress.show(done + failed.len(), jobs);
         Ok(())

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pericore_sweep::{SweepRun, Table};
+use pericore_sweep::{RunTable, SweepRun};
 
 use crate::failure::Failure;
 use crate::measure::Interrupt;
@@ -22,9 +22,9 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What came of an attempt. The number is the run's.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Its table.
-    Done(usize, Table),
+    Done(usize, RunTable),
     /// The worker ended without a table; the run is tried again.
     Again(usize, String),
     /// The run failed, or was tried too often.
@@ -35,7 +35,7 @@ pub enum Outcome {
 
 /// Runs to be carried out by workers.
 #[derive(Debug)]
-pub struct Pool<'r> {
+pub struct WorkerPool<'r> {
     runs: &'r [SweepRun],
     todo: &'r [usize],
     /// The process of each worker.
@@ -44,7 +44,7 @@ pub struct Pool<'r> {
     ends: AtomicBool,
 }
 
-impl<'r> Pool<'r> {
+impl<'r> WorkerPool<'r> {
     /// A pool of so many workers, for these of the runs.
     pub fn start(runs: &'r [SweepRun], todo: &'r [usize], workers: usize) -> Self {
         let workers = (0..workers).map(|_| Mutex::new(None)).collect();
@@ -59,7 +59,7 @@ impl<'r> Pool<'r> {
     pub fn for_each(
         &self,
         interrupt: &Interrupt,
-        mut take: impl FnMut(Outcome) -> Result<(), Failure>,
+        mut take: impl FnMut(RunOutcome) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         thread::scope(|scope| {
             let (send, outcomes) = mpsc::channel();
@@ -71,7 +71,7 @@ impl<'r> Pool<'r> {
             let outcome = loop {
                 let taken = match outcomes.recv_timeout(LOOK) {
                     Ok(outcome) => take(outcome),
-                    Err(RecvTimeoutError::Timeout) => take(Outcome::Nothing),
+                    Err(RecvTimeoutError::Timeout) => take(RunOutcome::Nothing),
                     Err(RecvTimeoutError::Disconnected) => break Ok(()),
                 };
                 if taken.is_err() || interrupt.signal().is_some() {
@@ -93,7 +93,7 @@ impl<'r> Pool<'r> {
         }
     }
 
-    fn work(&self, worker: &Mutex<Option<Child>>, send: &Sender<Outcome>) {
+    fn work(&self, worker: &Mutex<Option<Child>>, send: &Sender<RunOutcome>) {
         while let Some(&index) = self.todo.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             for attempt in 1..=ATTEMPTS {
                 let attempted = self.attempt(&self.runs[index], worker);
@@ -101,12 +101,12 @@ impl<'r> Pool<'r> {
                     return;
                 }
                 let outcome = match attempted {
-                    Ok(table) => Outcome::Done(index, table),
-                    Err(Trouble::Lost(why)) if attempt < ATTEMPTS => Outcome::Again(index, why),
-                    Err(Trouble::Lost(why)) => Outcome::Failed(index, format!("{why}, {ATTEMPTS} times")),
-                    Err(Trouble::Refused(message)) => Outcome::Failed(index, message),
+                    Ok(table) => RunOutcome::Done(index, table),
+                    Err(Trouble::Lost(why)) if attempt < ATTEMPTS => RunOutcome::Again(index, why),
+                    Err(Trouble::Lost(why)) => RunOutcome::Failed(index, format!("{why}, {ATTEMPTS} times")),
+                    Err(Trouble::Refused(message)) => RunOutcome::Failed(index, message),
                 };
-                let is_over = !matches!(outcome, Outcome::Again(..));
+                let is_over = !matches!(outcome, RunOutcome::Again(..));
                 if send.send(outcome).is_err() {
                     return;
                 }
@@ -118,7 +118,7 @@ impl<'r> Pool<'r> {
     }
 
     /// One attempt at a run, in a process of its own.
-    fn attempt(&self, run: &SweepRun, worker: &Mutex<Option<Child>>) -> Result<Table, Trouble> {
+    fn attempt(&self, run: &SweepRun, worker: &Mutex<Option<Child>>) -> Result<RunTable, Trouble> {
         let lost = |what: &str| {
             let what = what.to_owned();
             move |error: io::Error| Trouble::Lost(format!("{what}: {error}"))
@@ -156,7 +156,7 @@ impl<'r> Pool<'r> {
         if !status.success() {
             return Err(of_status(status, &words));
         }
-        Table::received(&message).ok_or_else(|| Trouble::Lost("its result was lost on the way".to_owned()))
+        RunTable::received(&message).ok_or_else(|| Trouble::Lost("its result was lost on the way".to_owned()))
     }
 }
 

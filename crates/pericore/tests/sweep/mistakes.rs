@@ -4,16 +4,16 @@ use super::{files, tables, write};
 use crate::ours::command;
 use crate::recordings::folder::{Folder, stderr_of};
 
-/// A tmpfs of 256 kB has room for some of the tables, and no more. The error names the line of `output`; with more room the
-/// sweep goes on.
+/// A tmpfs of 256 kB has room for some of the tables. The error names the line of `output`; with more room the sweep
+/// goes on.
 #[test]
 fn a_disk_that_is_full_is_named_with_the_line() {
     let folder = Folder::new();
     write(
         &folder,
         "run.toml",
-        "title = \"x\"\n  output = \"disk\"\n[[grid]]\nmachines = [\"e5-2600\"]\nworkloads = [\"stream:requests=100\"]\n\
-         workload.seed = { from = 1, to = 40 }\n",
+        "title = \"x\"\n  output = \"disk\"\n[[grid]]\nmachines = [\"e5-2600\"]\nworkloads = \
+         [\"stream:requests=100\"]\nworkload.seed = { from = 1, to = 40 }\n",
     );
     std::fs::create_dir(folder.file("disk")).expect("made");
     let script = r#"mount -t tmpfs -o size=256k none disk && "$P" sweep run.toml; echo status $?
@@ -52,7 +52,8 @@ fn mistakes_end_with_the_status_of_a_wrong_command_line_and_make_nothing() {
 #[test]
 fn tables_of_no_run_are_named_and_pruned() {
     let folder = Folder::new();
-    let text = "cold = true\n[[grid]]\nmachines = \"x5570\"\nworkloads = [\"stream:requests=100\", \"idle\"]\ntimeout = 0.001\n";
+    let text = "cold = true\ntimeout = 0.001\n[[grid]]\nmachines = \"x5570\"\n\
+                workloads = [\"stream:requests=100\", \"idle\"]\n";
     write(&folder, "run.toml", text);
     assert!(folder.run(&[&["sweep", "run.toml"]]).status.success());
     write(&folder, "run.toml", &text.replace(", \"idle\"", ""));

@@ -2,7 +2,7 @@
 
 /// A value with the place in the file's text where it begins.
 #[derive(Debug, Clone)]
-pub struct Placed<T> {
+pub struct InText<T> {
     pub at: usize,
     pub value: T,
 }
@@ -11,17 +11,17 @@ pub struct Placed<T> {
 #[derive(Debug, Clone)]
 pub struct Axis {
     pub name: String,
-    pub values: Vec<Placed<String>>,
+    pub values: Vec<InText<String>>,
 }
 
 /// What is counted, and for how long.
 #[derive(Debug, Clone, Default)]
-pub struct Counting {
-    pub events: Vec<Placed<String>>,
-    pub metrics: Vec<Placed<String>>,
-    pub interval: Option<Placed<f64>>,
-    pub timeout: Option<Placed<f64>>,
-    pub rotate: Option<Placed<f64>>,
+pub struct GridCounting {
+    pub events: Vec<InText<String>>,
+    pub metrics: Vec<InText<String>>,
+    pub interval: Option<InText<f64>>,
+    pub timeout: Option<InText<f64>>,
+    pub rotate: Option<InText<f64>>,
     pub truth: bool,
     pub cold: bool,
 }
@@ -30,11 +30,11 @@ pub struct Counting {
 #[derive(Debug, Clone, Default)]
 pub struct Grid {
     pub at: usize,
-    pub machines: Vec<Placed<String>>,
-    pub workloads: Vec<Placed<String>>,
+    pub machines: Vec<InText<String>>,
+    pub workloads: Vec<InText<String>>,
     pub machine: Vec<Axis>,
     pub workload: Vec<Axis>,
-    pub counting: Counting,
+    pub counting: GridCounting,
 }
 
 impl Grid {
@@ -48,18 +48,18 @@ impl Grid {
 
 /// One combination.
 #[derive(Debug, Clone)]
-pub struct Choice<'g> {
-    pub machine: &'g Placed<String>,
-    pub workload: &'g Placed<String>,
+pub struct Combination<'g> {
+    pub machine: &'g InText<String>,
+    pub workload: &'g InText<String>,
     /// Parameters of the machine with their values.
-    pub of_machine: Vec<(&'g str, &'g Placed<String>)>,
+    pub of_machine: Vec<(&'g str, &'g InText<String>)>,
     /// The same of the workload.
-    pub of_workload: Vec<(&'g str, &'g Placed<String>)>,
+    pub of_workload: Vec<(&'g str, &'g InText<String>)>,
 }
 
 impl Grid {
     /// All combinations; the last parameter changes fastest.
-    pub fn choices(&self) -> impl Iterator<Item = Choice<'_>> {
+    pub fn choices(&self) -> impl Iterator<Item = Combination<'_>> {
         (0..self.size()).map(|number| {
             let mut rest = number;
             let mut digit = |size: usize| {
@@ -75,7 +75,7 @@ impl Grid {
             let (of_workload, of_machine) = (pick(&self.workload), pick(&self.machine));
             let workload = digit(self.workloads.len());
             let machine = digit(self.machines.len());
-            Choice {
+            Combination {
                 machine: &self.machines[machine],
                 workload: &self.workloads[workload],
                 of_machine: chosen(&self.machine, &of_machine),
@@ -85,6 +85,6 @@ impl Grid {
     }
 }
 
-fn chosen<'g>(axes: &'g [Axis], picked: &[usize]) -> Vec<(&'g str, &'g Placed<String>)> {
+fn chosen<'g>(axes: &'g [Axis], picked: &[usize]) -> Vec<(&'g str, &'g InText<String>)> {
     axes.iter().zip(picked).map(|(axis, &index)| (&*axis.name, &axis.values[index])).collect()
 }

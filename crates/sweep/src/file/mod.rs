@@ -9,13 +9,13 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use pericore_emulation::{Experiment, ExperimentError, Fault};
+use pericore_emulation::{Experiment, ExperimentError, FaultyPart};
 
 use crate::data_set::DataSetError;
 use crate::key::Keys;
 use crate::run::SweepRun;
-use crate::source::{Mistake, Source, SweepError, text_of};
-use grid::{Choice, Counting, Grid};
+use crate::source::{Mistake, SweepError, SweepText, text_of};
+use grid::{Combination, Grid, GridCounting};
 
 /// Runs of a sweep at most.
 const MOST_RUNS: u64 = 1_000_000;
@@ -29,7 +29,7 @@ const SCENARIO: &str = ".scenario";
 /// A sweep that was read and checked.
 #[derive(Debug)]
 pub struct Sweep {
-    source: Source,
+    source: SweepText,
     output: PathBuf,
     /// Where the file names the output; 0 if it does not.
     output_at: usize,
@@ -46,15 +46,15 @@ impl Sweep {
     /// Reads a file, and checks all of its runs.
     ///
     /// # Errors
-    /// [`SweepError`] with line and column of the first mistake: TOML, names of machines, workloads, events and metrics,
-    /// values, files that cannot be read.
+    /// [`SweepError`] with line and column of the first mistake: TOML, names of machines, workloads, events and
+    /// metrics, values, files that cannot be read.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
-        let source = Source::read(path)?;
+        let source = SweepText::read(path)?;
         let outcome = Self::of(&source);
         outcome.map_err(|mistake| source.error(&mistake))
     }
 
-    fn of(source: &Source) -> Result<Self, Mistake> {
+    fn of(source: &SweepText) -> Result<Self, Mistake> {
         let contents = read::read(&source.text)?;
         let size = contents.grids.iter().fold(0, |sum: u64, grid| sum.saturating_add(grid.size()));
         if size > MOST_RUNS {
@@ -114,7 +114,7 @@ impl Sweep {
 /// for each pair of them.
 fn check(
     experiment: &Experiment,
-    choice: &Choice<'_>,
+    choice: &Combination<'_>,
     grid: &Grid,
     planned: &mut HashSet<(String, Vec<String>, Vec<String>)>,
 ) -> Result<(), Mistake> {
@@ -128,48 +128,48 @@ fn check(
 /// Where in the text a fault is.
 fn place(
     experiment: &Experiment,
-    choice: &Choice<'_>,
-    counting: &Counting,
+    choice: &Combination<'_>,
+    counting: &GridCounting,
     grid: usize,
     error: &ExperimentError,
 ) -> usize {
-    let time = |value: &Option<grid::Placed<f64>>| value.as_ref().map_or(grid, |value| value.at);
+    let time = |value: &Option<grid::InText<f64>>| value.as_ref().map_or(grid, |value| value.at);
     match error.fault {
         // The shortest beginning of the parameters that has the fault ends with the one that is wrong.
-        Fault::Machine if experiment.snapshot.is_none() => {
+        FaultyPart::Machine if experiment.snapshot.is_none() => {
             let fails = |count: usize| {
                 let machine = with(&choice.machine.value, &choice.of_machine[..count]);
                 Experiment { machine, ..Experiment::new("", "idle") }.family_and_size().is_err()
             };
             last_of(fails, &choice.of_machine).unwrap_or(choice.machine.at)
         }
-        Fault::Workload if experiment.scenario.is_none() => {
+        FaultyPart::Workload if experiment.scenario.is_none() => {
             let fails = |count: usize| {
                 let workload = with(&choice.workload.value, &choice.of_workload[..count]);
                 let tried = Experiment { workload, ..experiment.clone() };
-                tried.check_names().is_err_and(|error| error.fault == Fault::Workload)
+                tried.check_names().is_err_and(|error| error.fault == FaultyPart::Workload)
             };
             last_of(fails, &choice.of_workload).unwrap_or(choice.workload.at)
         }
-        Fault::Machine | Fault::Run => choice.machine.at,
-        Fault::Workload => choice.workload.at,
-        Fault::Event(index) => counting.events.get(index).map_or(grid, |event| event.at),
-        Fault::Metric(index) => counting.metrics.get(index).map_or(grid, |metric| metric.at),
-        Fault::Selection => counting.events.first().or(counting.metrics.first()).map_or(grid, |first| first.at),
-        Fault::Interval => time(&counting.interval),
-        Fault::Timeout => time(&counting.timeout),
-        Fault::Rotate => time(&counting.rotate),
+        FaultyPart::Machine | FaultyPart::Run => choice.machine.at,
+        FaultyPart::Workload => choice.workload.at,
+        FaultyPart::Event(index) => counting.events.get(index).map_or(grid, |event| event.at),
+        FaultyPart::Metric(index) => counting.metrics.get(index).map_or(grid, |metric| metric.at),
+        FaultyPart::Selection => counting.events.first().or(counting.metrics.first()).map_or(grid, |first| first.at),
+        FaultyPart::Interval => time(&counting.interval),
+        FaultyPart::Timeout => time(&counting.timeout),
+        FaultyPart::Rotate => time(&counting.rotate),
     }
 }
 
 /// The place of the parameter with which it begins to fail; `None` if it fails without any, or never.
-fn last_of(fails: impl Fn(usize) -> bool, chosen: &[(&str, &grid::Placed<String>)]) -> Option<usize> {
+fn last_of(fails: impl Fn(usize) -> bool, chosen: &[(&str, &grid::InText<String>)]) -> Option<usize> {
     let count = (0..=chosen.len()).find(|&count| fails(count))?;
     Some(chosen[count.checked_sub(1)?].1.at)
 }
 
 /// `NAME:key=value,…` with more keys.
-fn with(name: &str, chosen: &[(&str, &grid::Placed<String>)]) -> String {
+fn with(name: &str, chosen: &[(&str, &grid::InText<String>)]) -> String {
     let mut text = name.to_owned();
     for (key, value) in chosen {
         text.push(if text.contains(':') { ',' } else { ':' });
@@ -180,7 +180,12 @@ fn with(name: &str, chosen: &[(&str, &grid::Placed<String>)]) -> String {
 
 impl Files {
     /// The experiment of a combination, with the files that it names.
-    fn experiment(&mut self, source: &Source, choice: &Choice<'_>, counting: &Counting) -> Result<Experiment, Mistake> {
+    fn experiment(
+        &mut self,
+        source: &SweepText,
+        choice: &Combination<'_>,
+        counting: &GridCounting,
+    ) -> Result<Experiment, Mistake> {
         let name = &choice.workload.value;
         let scenario = match name.ends_with(SCENARIO) {
             true => {
@@ -206,8 +211,8 @@ impl Files {
             }
             false => None,
         };
-        let values = |list: &[grid::Placed<String>]| list.iter().map(|item| item.value.clone()).collect();
-        let time = |value: &Option<grid::Placed<f64>>| value.as_ref().map(|value| value.value);
+        let values = |list: &[grid::InText<String>]| list.iter().map(|item| item.value.clone()).collect();
+        let time = |value: &Option<grid::InText<f64>>| value.as_ref().map(|value| value.value);
         Ok(Experiment {
             machine: with(&choice.machine.value, &choice.of_machine),
             snapshot,
@@ -223,7 +228,7 @@ impl Files {
         })
     }
 
-    fn text(&mut self, source: &Source, name: &str, most: u64, at: usize) -> Result<String, Mistake> {
+    fn text(&mut self, source: &SweepText, name: &str, most: u64, at: usize) -> Result<String, Mistake> {
         let path = source.beside(name);
         if let Some(known) = self.0.get(&path) {
             return Ok(known.clone());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::grid::{Choice, Grid};
+use super::grid::{Combination, Grid};
 
 /// What Hive has for a missing value.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -10,14 +10,14 @@ const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 /// The parameters of all grids, each once: every partition has a folder for each, since readers want the same columns
 /// in all of them.
 #[derive(Debug)]
-pub struct Columns {
+pub struct PartitionColumns {
     machine: Vec<String>,
     workload: Vec<String>,
 }
 
 /// The columns of these grids.
-pub fn columns(grids: &[Grid]) -> Columns {
-    let mut columns = Columns { machine: Vec::new(), workload: Vec::new() };
+pub fn columns(grids: &[Grid]) -> PartitionColumns {
+    let mut columns = PartitionColumns { machine: Vec::new(), workload: Vec::new() };
     for grid in grids {
         for (axes, names) in [(&grid.machine, &mut columns.machine), (&grid.workload, &mut columns.workload)] {
             for axis in axes {
@@ -31,7 +31,7 @@ pub fn columns(grids: &[Grid]) -> Columns {
 }
 
 /// The folder of a combination.
-pub fn folder(columns: &Columns, choice: &Choice<'_>) -> String {
+pub fn folder(columns: &PartitionColumns, choice: &Combination<'_>) -> String {
     let mut folder = format!("machine={}/workload={}", escaped(&choice.machine.value), escaped(&choice.workload.value));
     let of_both =
         [("machine", &columns.machine, &choice.of_machine), ("workload", &columns.workload, &choice.of_workload)];

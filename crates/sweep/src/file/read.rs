@@ -4,7 +4,7 @@ use pericore_catalog::search::hint;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-use super::grid::{Axis, Counting, Grid, Placed};
+use super::grid::{Axis, Grid, GridCounting, InText};
 use crate::source::Mistake;
 
 /// Values of a range at most.
@@ -30,16 +30,16 @@ type Entry<'t, 's> = (&'t Spanned<DeString<'s>>, &'t Spanned<DeValue<'s>>);
 
 /// What a file has.
 #[derive(Debug, Default)]
-pub struct Contents {
-    pub output: Option<Placed<String>>,
+pub struct GridFile {
+    pub output: Option<InText<String>>,
     pub grids: Vec<Grid>,
 }
 
 /// Reads a file's text.
-pub fn read(text: &str) -> Result<Contents, Mistake> {
+pub fn read(text: &str) -> Result<GridFile, Mistake> {
     let table = DeTable::parse(text)
         .map_err(|error| Mistake::new(error.span().map_or(0, |span| span.start), error.message()))?;
-    let (mut contents, mut counting) = (Contents::default(), Counting::default());
+    let (mut contents, mut counting) = (GridFile::default(), GridCounting::default());
     let mut grids: Option<(&DeArray<'_>, usize)> = None;
     for (key, value) in in_order(table.get_ref()) {
         match key.get_ref().as_ref() {
@@ -66,7 +66,7 @@ pub fn read(text: &str) -> Result<Contents, Mistake> {
     Ok(contents)
 }
 
-fn grid(at: usize, table: &DeTable<'_>, defaults: &Counting) -> Result<Grid, Mistake> {
+fn grid(at: usize, table: &DeTable<'_>, defaults: &GridCounting) -> Result<Grid, Mistake> {
     let mut grid = Grid { at, counting: defaults.clone(), ..Grid::default() };
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
@@ -88,7 +88,7 @@ fn grid(at: usize, table: &DeTable<'_>, defaults: &Counting) -> Result<Grid, Mis
 
 /// Takes a key of what is counted; false if it is none.
 fn count(
-    counting: &mut Counting,
+    counting: &mut GridCounting,
     name: &str,
     key: &Spanned<DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
@@ -126,7 +126,7 @@ fn axes(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Vec
     in_order(table).into_iter().map(axis).collect()
 }
 
-fn values(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Vec<Placed<String>>, Mistake> {
+fn values(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Vec<InText<String>>, Mistake> {
     if let Some(table) = value.get_ref().as_table() {
         return range(key, table);
     }
@@ -143,7 +143,7 @@ fn values(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<V
                 ));
             }
         };
-        Ok(Placed { at: value.span().start, value: word })
+        Ok(InText { at: value.span().start, value: word })
     };
     match value.get_ref().as_array() {
         Some(list) => list.iter().map(one).collect(),
@@ -152,7 +152,7 @@ fn values(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<V
 }
 
 /// `{ from = 1, to = 9, step = 2 }`: both ends are in it.
-fn range(key: &Spanned<DeString<'_>>, table: &DeTable<'_>) -> Result<Vec<Placed<String>>, Mistake> {
+fn range(key: &Spanned<DeString<'_>>, table: &DeTable<'_>) -> Result<Vec<InText<String>>, Mistake> {
     let (mut from, mut to, mut step) = (None, None, 1);
     for (name, value) in in_order(table) {
         let number = whole(value).ok_or_else(|| wrong(name, "takes a whole number"))?;
@@ -169,32 +169,32 @@ fn range(key: &Spanned<DeString<'_>>, table: &DeTable<'_>) -> Result<Vec<Placed<
     }
     let at = key.span().start;
     let values = (0..).map_while(|index: i64| from.checked_add(index.checked_mul(step)?).filter(|&value| value <= to));
-    Ok(values.map(|value| Placed { at, value: value.to_string() }).collect())
+    Ok(values.map(|value| InText { at, value: value.to_string() }).collect())
 }
 
-fn texts(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Vec<Placed<String>>, Mistake> {
+fn texts(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Vec<InText<String>>, Mistake> {
     match value.get_ref().as_array() {
         Some(list) => list.iter().map(|item| text_of(key, item)).collect(),
         None => Ok(vec![text_of(key, value)?]),
     }
 }
 
-fn text_of(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Placed<String>, Mistake> {
+fn text_of(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<InText<String>, Mistake> {
     let at = value.span().start;
     match value.get_ref() {
-        DeValue::String(text) if !text.is_empty() => Ok(Placed { at, value: text.to_string() }),
+        DeValue::String(text) if !text.is_empty() => Ok(InText { at, value: text.to_string() }),
         _ => Err(Mistake::new(at, format!("{} takes text, in quotation marks", key.get_ref()))),
     }
 }
 
-fn number(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<Placed<f64>, Mistake> {
+fn number(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<InText<f64>, Mistake> {
     let parsed = match value.get_ref() {
         DeValue::Float(number) => number.as_str().replace('_', "").parse().ok(),
         DeValue::Integer(_) => whole(value).map(|number| number as f64),
         _ => None,
     };
     let at = value.span().start;
-    parsed.map(|value| Placed { at, value }).ok_or_else(|| wrong(key, "takes a number of milliseconds"))
+    parsed.map(|value| InText { at, value }).ok_or_else(|| wrong(key, "takes a number of milliseconds"))
 }
 
 fn flag(key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) -> Result<bool, Mistake> {

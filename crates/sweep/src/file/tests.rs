@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Source, Sweep};
+use super::{Sweep, SweepText};
 
 fn error(text: &str) -> String {
-    let source = Source { path: PathBuf::from("x.toml"), text: text.to_owned() };
+    let source = SweepText { path: PathBuf::from("x.toml"), text: text.to_owned() };
     Sweep::of(&source).map_err(|mistake| source.error(&mistake).to_string()).expect_err("a mistake")
 }
 
@@ -77,7 +77,7 @@ fn a_damaged_file_is_named_with_the_line_of_the_sweep() {
 #[test]
 fn a_key_is_of_all_that_a_table_depends_on() {
     let key = |first: &str, rest: &str| {
-        let source = Source { path: PathBuf::from("x.toml"), text: grid(first, rest) };
+        let source = SweepText { path: PathBuf::from("x.toml"), text: grid(first, rest) };
         Sweep::of(&source).expect("no mistake").runs()[0].key.clone()
     };
     let plain = key("", "");

@@ -1,0 +1,40 @@
+"""Sessions, on a live software machine that stands in for this one."""
+
+import subprocess
+import sys
+
+import pytest
+
+import pericore
+
+SCRIPT = """
+import time
+import pericore
+with pericore.Session(events="imc/CAS_COUNT.RD/", interval=100.0) as session:
+    time.sleep(1.0)
+counts = session.recording.counts().pandas()
+reads, seconds = counts["count"].sum(), counts["elapsed"].max()
+assert counts["validity"].eq("measured").all(), counts
+assert 0.8 < seconds < 20, seconds
+print(reads / seconds)
+"""
+
+
+def test_a_session_counts_on_a_live_machine(program: str) -> None:
+    """The rate that the session finds is the one that the model has in virtual time."""
+    workload = "stream:threads=1"
+    live = [program, "machine", "run", "--machine", "e5-2600", "--workload", workload, "--", sys.executable, "-c", SCRIPT]
+    run = subprocess.run(live, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    counts = pericore.Machine("e5-2600").run(workload, events="imc/CAS_COUNT.RD/", timeout=0.2).counts().pandas()
+    expected = counts["count"].sum() / counts["elapsed"].max()
+    assert float(run.stdout) == pytest.approx(expected, rel=0.15), run.stderr
+
+
+def test_what_cannot_be_counted_is_said_by_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(pericore.SessionError, match="NOTHING"), pericore.Session(events="imc/NOTHING/"):
+        pass
+    monkeypatch.delenv("PERICORE")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(FileNotFoundError, match="no program pericore on the PATH"):
+        pericore.Session()
