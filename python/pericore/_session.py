@@ -6,11 +6,12 @@ process of its own and puts everything back, also when Python is killed (SECURIT
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
+import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
@@ -56,32 +57,40 @@ class Session:
         self._recording: Recording | None = None
 
     def __enter__(self) -> Self:
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the session
         self._process = subprocess.Popen(
-            self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._words
         )
         assert self._process.stdout is not None
         # The first line is written when the counters run.
-        self._lines = self._process.stdout.readline()
-        if not self._lines:
-            raise SessionError(self._end()[1])
+        self._lines = [self._process.stdout.readline()]
+        # A pipe that nobody empties would keep the program from counting.
+        self._reader = threading.Thread(target=self._lines.extend, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+        if not self._lines[0]:
+            raise SessionError(self._end())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._process.send_signal(signal.SIGINT)
-        lines, words = self._end()
+        words = self._end()
         try:
-            self._recording = Recording(_pericore.Recorded.from_lines(self._lines + lines))
+            self._recording = Recording(_pericore.Recorded.from_lines(b"".join(self._lines)))
         except ValueError as refused:
             if kind is None:
                 raise SessionError(words or str(refused)) from refused
 
-    def _end(self) -> tuple[bytes, str]:
-        """What is left of its output, and its words."""
-        with contextlib.closing(self._process.stdout), contextlib.closing(self._process.stderr):  # type: ignore[type-var]
-            lines, words = self._process.communicate()
-        return lines, words.decode(errors="replace").strip()
+    def _end(self) -> str:
+        """Waits for the end of the program; what it wrote on standard error."""
+        self._process.wait()
+        self._reader.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        with self._words as file:
+            file.seek(0)
+            return file.read().decode(errors="replace").strip()
 
     @property
     def recording(self) -> Recording:
