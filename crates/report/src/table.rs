@@ -16,6 +16,10 @@ const TRUTH: usize = 18;
 const ERROR: usize = 9;
 const SHARE: usize = 12;
 
+/// What the column of errors says, and what it does not.
+const WHAT_ERROR_IS: &str =
+    " error 0: the counters count what the model does; how close the model is to\n   silicon is in docs/calibration.md";
+
 /// How long a report's counters ran.
 fn length(report: &Report) -> String {
     let at_most = if report.stood { "at most " } else { "" };
@@ -47,7 +51,7 @@ pub fn print(out: &mut impl Write, report: &Report, style: Style<'_>) -> io::Res
         if truth { format!("{value:>VALUE$}{truth_text:>TRUTH$}{error:>ERROR$}") } else { format!("{value:>VALUE$}") }
     };
     if truth {
-        writeln!(out, "{}", numbers("measured", "truth", "error"))?;
+        writeln!(out, "{}", numbers("measured", "model", "error"))?;
     }
     for row in &report.rows {
         // The truth of each would have no room there.
@@ -67,6 +71,9 @@ pub fn print(out: &mut impl Write, report: &Report, style: Style<'_>) -> io::Res
     }
     writeln!(out)?;
     validity(out, report, &report.rows.iter().collect::<Vec<_>>())?;
+    if truth && report.interval_end.is_none() {
+        writeln!(out, "{WHAT_ERROR_IS}")?;
+    }
     limits::print(out, report)
 }
 
