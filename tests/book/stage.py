@@ -13,6 +13,10 @@ NAMED = re.compile(r"(?<!\[)`((?:docs/|\.\./)?[\w/.-]*\w\.md)`(?!\])")
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
+# mdBook makes index.html of a README.md, and leaves links to README.html as they are.
+README = re.compile(r"(\]\((?:[^)#:\s]*/)?)README\.md(?=[)#])")
+
+
 def main(docs, staged, pericore):
     docs, staged = Path(docs), Path(staged)
     shutil.copytree(docs, staged)
@@ -21,7 +25,11 @@ def main(docs, staged, pericore):
     for page in staged.rglob("*.md"):
         path = page.relative_to(staged)
         if path.name != "SUMMARY.md":
-            page.write_text(linked(page.read_text(), path, listed, lambda file: (staged / file).exists()))
+            page.write_text(linked(page.read_text(), path, listed, lambda file: (docs / file).exists()))
+    for page in list(staged.rglob("*.md")):
+        page.write_text(README.sub(r"\1index.md", page.read_text()))
+        if page.name == "README.md":
+            page.rename(page.with_name("index.md"))
     chapters = reference.write(pericore, staged / "reference")
     summary = staged / "SUMMARY.md"
     summary.write_text(with_chapters(summary.read_text(), chapters))

@@ -24,6 +24,10 @@ class Names(unittest.TestCase):
         self.assertEqual(self.linked("[log](../tests/a.log), [b](limits.md#why)", "league.md", {"limits.md"}), "log, [b](limits.md#why)")
         self.assertEqual(self.linked("[net](https://a.example/)", "league.md"), "[net](https://a.example/)")
 
+    def test_a_readme_is_the_index_of_its_folder(self):
+        text = "[a](README.md) [b](../c/README.md#d) [e](fREADME.md) `README.md`"
+        self.assertEqual(stage.README.sub(r"\1index.md", text), "[a](index.md) [b](../c/index.md#d) [e](fREADME.md) `README.md`")
+
     def test_chapters_come_below_the_first_page_of_the_reference(self):
         summary = "# S\n\n- [R](book/reference.md)\n- [next](limits.md)\n"
         self.assertEqual(stage.with_chapters(summary, ["- [a](b.md)"]), "# S\n\n- [R](book/reference.md)\n  - [a](b.md)\n- [next](limits.md)\n")
