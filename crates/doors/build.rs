@@ -15,7 +15,7 @@ fn main() {
     }
     let mut compiler = Command::new(env::var_os("RUSTC").expect("cargo sets it"));
     compiler.args(["--crate-name", "pericore_preload", "--crate-type", "cdylib", "--edition", "2024"]);
-    compiler.args(["--target", &env::var("TARGET").expect("cargo sets it")]);
+    compiler.args(["--target", &target_of_programs()]);
     compiler.args([
         "-C",
         "opt-level=2",
@@ -30,4 +30,10 @@ fn main() {
     ]);
     let status = compiler.arg("-o").arg(&image).arg(source.join("lib.rs")).status();
     assert!(status.is_ok_and(|status| status.success()), "the preloaded library does not compile");
+}
+
+/// It is loaded into programs of the machine, which are linked with glibc: also where we are linked statically with
+/// musl.
+fn target_of_programs() -> String {
+    env::var("TARGET").expect("cargo sets it").replace("-musl", "-gnu")
 }

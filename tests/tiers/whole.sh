@@ -11,6 +11,8 @@ step "the league of tools, its own tests" tests/league/run --own-tests
 step "the book, its own tests" tests/book/run --own-tests
 step "the book" tests/book/run
 step tests cargo test --workspace --locked --no-fail-fast
+step "what is published and deployed" tests/deploy/run --files
+say "SKIPPED: a release, its packages and its image in clean places, which take half an hour: tests/run deploy"
 step "the league of tools, a few cases" tests/league/run --quick
 # The lines that have changed since the main branch; what there is no time for is named.
 step "faults in what has changed" tests/mutants/run --diff --budget "${MUTANT_MINUTES:-3}"

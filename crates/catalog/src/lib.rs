@@ -29,8 +29,12 @@ pub mod kernel;
 pub mod model;
 pub mod own;
 pub mod search;
+pub mod tables;
 
 mod shipped;
+
+/// Tells this catalogue from others: 12 hexadecimal digits that come from the bytes of its files.
+pub const REVISION: &str = env!("PERICORE_CATALOG_REVISION");
 
 pub use model::*;
 pub use pericore_catalog_schema as rows;

@@ -48,10 +48,15 @@ use failure::{Failure, USAGE};
 
 /// Observes the uncore of Intel Xeon servers, and can stand in for one.
 #[derive(Debug, Parser)]
-#[command(name = "pericore", version, max_term_width = 80)]
+#[command(name = "pericore", version = version(), max_term_width = 80)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// The program's version, and which catalogue is in it: that decides what is counted under a name.
+fn version() -> String {
+    format!("{} (catalogue {})", env!("CARGO_PKG_VERSION"), pericore_catalog::REVISION)
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,14 +1,8 @@
 //! What is known of a family, to hold counts against: `catalog/selfcheck`.
 
 use pericore_catalog::Family;
+use pericore_catalog::tables::SELFCHECK;
 use serde::Deserialize;
-
-/// The files, by family.
-const FILES: [(&str, &str); 3] = [
-    ("e5-2600", include_str!("../../../../catalog/selfcheck/e5-2600.toml")),
-    ("emerald-rapids", include_str!("../../../../catalog/selfcheck/emerald-rapids.toml")),
-    ("nehalem", include_str!("../../../../catalog/selfcheck/nehalem.toml")),
-];
 
 /// A family's file.
 #[derive(Debug, Default, Deserialize)]
@@ -71,7 +65,7 @@ impl Known {
     /// # Panics
     /// A file of ours is not understood: the test below reads all.
     pub fn of(family: &Family) -> Self {
-        let text = FILES.iter().find(|(known, _)| *known == family.name).map(|(_, text)| *text);
+        let text = SELFCHECK.iter().find(|(known, _)| *known == family.name).map(|(_, text)| *text);
         text.map_or_else(Self::default, |text| toml::from_str(text).expect("a test reads all files"))
     }
 
@@ -91,7 +85,7 @@ mod tests {
     /// A law whose events are not counted is never held against anything, and nobody would see it.
     #[test]
     fn every_file_is_read_and_every_law_is_of_events_that_are_counted() {
-        for (name, _) in FILES {
+        for (name, _) in SELFCHECK {
             let family = pericore_catalog::family(name).expect(name);
             let known = Known::of(family);
             let mut selection = Selection::new(family);

@@ -74,7 +74,8 @@ fn header(data: &mut libc::iovec, control: Option<&mut Control>) -> libc::msghdr
     header.msg_iovlen = 1;
     if let Some(control) = control {
         header.msg_control = control.0.as_mut_ptr().cast();
-        header.msg_controllen = control.0.len();
+        // Here and below: C libraries differ in the type of lengths.
+        header.msg_controllen = control.0.len() as _;
     }
     header
 }
@@ -88,11 +89,11 @@ pub fn send(socket: RawFd, report: Report, descriptor: Option<RawFd>) {
     if let Some(descriptor) = descriptor {
         // SAFETY: the control buffer has room for one header and one descriptor, and is aligned for both.
         unsafe {
-            header.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as usize;
+            header.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as _;
             let message = libc::CMSG_FIRSTHDR(&raw const header);
             (*message).cmsg_level = libc::SOL_SOCKET;
             (*message).cmsg_type = libc::SCM_RIGHTS;
-            (*message).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as usize;
+            (*message).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
             libc::CMSG_DATA(message).cast::<RawFd>().write_unaligned(descriptor);
         }
     }

@@ -6,7 +6,7 @@ use super::format::{Privilege, TermFormat};
 use super::pmu::{Pmu, parse_terms};
 
 /// The table that ships with the program.
-const TABLE: &str = include_str!("../../../../catalog/kernel/driver.txt");
+const TABLE: &str = pericore_catalog::tables::KERNEL_DRIVER;
 
 /// The drivers' words.
 #[derive(Debug, Default, PartialEq, Eq)]

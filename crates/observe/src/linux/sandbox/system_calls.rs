@@ -178,7 +178,7 @@ const NEVER: &[i64] = &[
 /// Requests that measuring makes of what is open: a terminal's modes and size, whether reads wait, a counter of the
 /// kernel on and off.
 #[cfg(target_arch = "x86_64")]
-const REQUESTS: &[u64] = &[
+const REQUESTS: &[libc::Ioctl] = &[
     libc::TCGETS,
     libc::TCSETS,
     libc::TCSETSW,
@@ -193,7 +193,7 @@ const REQUESTS: &[u64] = &[
     0x2400,
     0x2401,
     0x2403,
-    0x8008_2407,
+    0x8008_2407_u32 as libc::Ioctl,
 ];
 
 /// Confines this thread; false if the kernel cannot.
@@ -236,7 +236,10 @@ fn allowed(of_part: &[i64]) -> Rules {
 #[cfg(target_arch = "x86_64")]
 fn never() -> Result<Rules, seccompiler::BackendError> {
     let mut rules: Rules = NEVER.iter().map(|&call| (call, Vec::new())).collect();
-    let is_other = |&request: &u64| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, request);
+    // The kernel looks at 32 bits of it; C libraries differ in the type that they give it.
+    let is_other = |&request: &libc::Ioctl| {
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, u64::from(request as u32))
+    };
     let other: Result<Vec<SeccompCondition>, _> = REQUESTS.iter().map(is_other).collect();
     rules.insert(libc::SYS_ioctl, vec![SeccompRule::new(other?)?]);
     Ok(rules)

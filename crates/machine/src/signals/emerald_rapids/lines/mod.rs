@@ -33,7 +33,7 @@ use responses::ResponseLines;
 use crate::signals::table::{self, Binder};
 
 /// What shows each kind of fact.
-const TABLE: &str = include_str!("../../../../../../catalog/facts/emerald-rapids.toml");
+const TABLE: &str = pericore_catalog::tables::FACTS_OF_EMERALD_RAPIDS;
 
 /// The lines of all signals but the mesh's.
 #[derive(Debug, Clone)]

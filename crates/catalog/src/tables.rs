@@ -1,0 +1,15 @@
+//! Files of the catalogue that other crates read themselves, as text: what is in a crate that is published must lie
+//! in it.
+
+/// What Linux's uncore drivers call things, and where they are odd.
+pub const KERNEL_DRIVER: &str = include_str!("../catalog/kernel/driver.txt");
+
+/// Which events show what happens in the software Emerald Rapids.
+pub const FACTS_OF_EMERALD_RAPIDS: &str = include_str!("../catalog/facts/emerald-rapids.toml");
+
+/// What counters are held against, by family.
+pub const SELFCHECK: [(&str, &str); 3] = [
+    ("e5-2600", include_str!("../catalog/selfcheck/e5-2600.toml")),
+    ("emerald-rapids", include_str!("../catalog/selfcheck/emerald-rapids.toml")),
+    ("nehalem", include_str!("../catalog/selfcheck/nehalem.toml")),
+];
