@@ -8,7 +8,7 @@ use pericore_observe::record::{Header, Reader, View, selection_of};
 use pericore_observe::results::Scope;
 use pericore_observe::session::Sample;
 use pericore_recordings::{Conversion, Converter, Input};
-use pericore_report::rows;
+use pericore_report::{Row, rows};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -105,17 +105,22 @@ impl LoadedRecording {
             }
         }
         let report = rows::report(&view.layout(), &whole, truth.as_ref(), scope, None);
-        let place = |row: &pericore_report::Row| row.place.clone();
+        let place = |row: &Row| row.place.clone();
         let columns = PyColumns::new(py)
             .add("name", &report.rows, |row| row.name.clone())?
             .add("socket", &report.rows, |row| place(row).map(|place| place.socket))?
             .add("instance", &report.rows, |row| place(row).and_then(|place| place.instance))?
-            .add("value", &report.rows, |row| row.value.number())?
+            .add("value", &report.rows, |row| row.value.number().map(|number| in_unit(row, number)))?
             .add("unit_of_measure", &report.rows, |row| row.unit_of_measure.map(|unit| unit.symbol()))?
             .add("validity", &report.rows, |row| row.value.validity().grade().name())?
             .add("seconds", &report.rows, |row| row.seconds)?
-            .add("standard_error", &report.rows, |row| row.standard_error)?
-            .add("truth", &report.rows, |row| row.truth)?;
+            .add("standard_error", &report.rows, |row| row.standard_error.map(|number| in_unit(row, number)))?
+            .add("truth", &report.rows, |row| row.truth.map(|number| in_unit(row, number)))?;
         Ok(columns.finish())
     }
+}
+
+/// A number of a row in the unit of measure that the row names: a share of 0.5 is 50 %.
+fn in_unit(row: &Row, number: f64) -> f64 {
+    row.unit_of_measure.map_or(number, |unit| unit.in_symbol(number))
 }

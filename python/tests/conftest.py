@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,8 +15,13 @@ def program() -> str:
     return os.environ["PERICORE"]
 
 
-def json_lines(program: str, *arguments: str) -> list[dict[str, Any]]:
-    """The lines of JSON that the program prints on standard output or error."""
-    run = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
-    lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith("{")]
-    return [json.loads(line) for line in lines]
+@pytest.fixture(scope="session")
+def json_lines(program: str) -> Callable[..., list[dict[str, Any]]]:
+    """A function that gives the lines of JSON that the program prints on standard output or error."""
+
+    def run(*arguments: str) -> list[dict[str, Any]]:
+        run = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith("{")]
+        return [json.loads(line) for line in lines]
+
+    return run

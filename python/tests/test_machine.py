@@ -1,13 +1,15 @@
 """Software Xeons: laws, counts by hand, and the program's JSON."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pericore
 
-from .conftest import json_lines
+JsonLines = Callable[..., list[dict[str, Any]]]
 
 
 def test_counts_are_those_of_the_traffic() -> None:
@@ -25,10 +27,10 @@ def test_counts_are_those_of_the_traffic() -> None:
     assert len(counts) == 8 and sorted(counts["instance"].unique()) == [0, 1, 2, 3]
 
 
-def test_a_report_is_that_of_the_program(program: str) -> None:
+def test_a_report_is_that_of_the_program(json_lines: JsonLines) -> None:
     words = ["stat", "--machine", "e5-2600:sockets=2", "--workload", "random:requests=5000,remote=50"]
     counted = ["-e", "cbo/TOR_INSERTS.OPCODE,opc=DRd/", "-M", "memory", "--truth", "-j", "--per-socket"]
-    expected = json_lines(program, *words, *counted)
+    expected = json_lines(*words, *counted)
     run = pericore.Machine("e5-2600", sockets=2).run(
         "random:requests=5000,remote=50", events="cbo/TOR_INSERTS.OPCODE,opc=DRd/", metrics="memory", truth=True
     )
@@ -67,9 +69,9 @@ def test_the_same_experiment_gives_the_same_bytes_in_other_threads() -> None:
     assert len(set(found.values())) == 1 and len(found) == 3
 
 
-def test_a_curve_rises_and_is_that_of_the_program(program: str) -> None:
+def test_a_curve_rises_and_is_that_of_the_program(json_lines: JsonLines) -> None:
     curve = pericore.Machine("x5570").curve(read=67)
-    expected = json_lines(program, "machine", "curve", "--machine", "x5570", "--read", "67", "--json")
+    expected = json_lines("machine", "curve", "--machine", "x5570", "--read", "67", "--json")
     assert curve.rows() == expected
     latency = curve.column("latency_ns")
     assert latency[-1] > 1.5 * latency[0]
@@ -83,7 +85,7 @@ def test_mistakes_are_refused_with_their_place() -> None:
         machine.run("streem")
     with pytest.raises(ValueError, match=r"CAS_CUONT[\s\S]*\^"):
         machine.run("stream", events="imc/CAS_CUONT.RD/")
-    with pytest.raises(ValueError, match="-1.0: give a number of milliseconds above 0"):
+    with pytest.raises(ValueError, match="-1: give a number of milliseconds above 0"):
         machine.run("stream", interval=-1.0)
     with pytest.raises(ValueError, match="e5-2680 has one socket"):
         machine.curve("remote")

