@@ -53,12 +53,14 @@ def disturb(root: Path) -> None:
 def test_a_sweep_is_that_of_the_program(on: Literal["processes", "ray"], calm: Path, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(FILE)
     seen: list[int] = []
-    killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "run",))
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "run", killed))
     if on == "ray" and LONG:
         killer.start()
     result = pericore.sweep(tmp_path / "run.toml", on=on, jobs=2, progress=lambda over, _: seen.append(over))
     if on == "ray" and LONG:
         killer.join()
+        assert len(killed) == 1, "no worker was killed"
     assert (result.total, result.done, result.failures) == (TOTAL, TOTAL, ()), result
     assert seen == list(range(1, TOTAL + 1))
     assert files(tmp_path / "run") == files(calm)
@@ -71,7 +73,7 @@ def test_a_sweep_is_that_of_the_program(on: Literal["processes", "ray"], calm: P
     assert files(tmp_path / "run") == files(calm)
 
 
-def kill_a_worker(root: Path) -> None:
+def kill_a_worker(root: Path, killed: list[int]) -> None:
     """Kills a process of Ray that carries out tasks when the first tables are there."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
@@ -83,8 +85,8 @@ def kill_a_worker(root: Path) -> None:
         ]
         if len(list(root.rglob("*.parquet"))) > 10 and workers:
             workers[0].send_signal(signal.SIGKILL)
+            killed.append(workers[0].pid)
             return
-    raise AssertionError("no worker was found")
 
 
 def test_parameters_are_columns(calm: Path) -> None:
