@@ -1,7 +1,7 @@
 //! The mesh: its stops, and the messages that go over it.
 //!
-//! A message goes up or down its source's column to the row of its destination, over the bridge between the dies if
-//! that lies on the other one, and from there left or right.
+//! A message goes up or down its source's column to the row of its destination, and from there left or right; where its
+//! way leads to another die, over the bridge between them.
 
 /// Rings of the mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,12 +33,25 @@ impl Ring {
 /// A mesh stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
-    /// Row, from the top over both dies.
+    /// Row, from the top over all dies.
     pub row: u8,
     /// Column, from the left.
     pub column: u8,
     /// The unit whose counters see the stop, with its instance; none for a stop that nobody counts.
     pub unit: Option<(&'static str, u16)>,
+}
+
+/// How a mesh is cut into dies of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dies {
+    /// Rows of a die.
+    pub rows: u8,
+    /// Columns of a die.
+    pub columns: u8,
+    /// Dies one above the other.
+    pub down: u8,
+    /// Dies side by side.
+    pub across: u8,
 }
 
 /// Tiles that tables have room for. Powers of two, as rows and columns are, so that a place in a table is found
@@ -47,7 +60,7 @@ pub const MOST_TILES: usize = 128;
 /// Rows that tables have room for.
 pub const MOST_ROWS: usize = 16;
 /// Columns that tables have room for.
-pub const MOST_COLUMNS: usize = 8;
+pub const MOST_COLUMNS: usize = 16;
 
 /// Messages that fill a queue of a mesh stop or of the fabric (assumption: unpublished).
 pub const ROOM: u32 = 4;
@@ -59,7 +72,7 @@ pub const PATIENCE: u32 = 8;
 /// A message's stay in the fabric's buffer before the bridge, in uncore cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bridged {
-    /// It comes from the vertical ring.
+    /// It comes from the ring.
     pub came: u64,
     /// It goes over the bridge.
     pub went: u64,
@@ -88,7 +101,7 @@ pub struct Message {
     pub credited: u64,
     /// It leaves its source.
     pub left: u64,
-    /// Its stay before the bridge, if it goes to the other die.
+    /// Its stay before the bridge to the die above or below, if it goes there.
     pub bridged: Option<Bridged>,
     /// It comes to where it turns.
     pub reached: u64,
@@ -96,6 +109,8 @@ pub struct Message {
     pub ordered: u64,
     /// It leaves for its row.
     pub turned: u64,
+    /// Its stay before the bridge to the die on the left or right, if it goes there.
+    pub bridged_aside: Option<Bridged>,
     /// It comes to its destination.
     pub arrived: u64,
     /// It is taken off the mesh.
@@ -114,11 +129,14 @@ impl Message {
     /// True if it waits anywhere. What else holds a message back makes it wait where it is put, or where it turns.
     #[inline]
     pub const fn waits(&self) -> bool {
-        let at_bridge = match self.bridged {
-            Some(Bridged { came, went }) => went - came,
-            None => 0,
-        };
+        const fn stay(bridged: Option<Bridged>) -> u64 {
+            match bridged {
+                Some(Bridged { came, went }) => went - came,
+                None => 0,
+            }
+        }
+        let at_bridges = stay(self.bridged) | stay(self.bridged_aside);
         // In all places together: one branch for them all.
-        (self.left - self.put) | at_bridge | (self.turned - self.reached) | (self.taken - self.arrived) > 0
+        (self.left - self.put) | at_bridges | (self.turned - self.reached) | (self.taken - self.arrived) > 0
     }
 }

@@ -31,7 +31,7 @@ pub use links::{
     LinkPacket, LinkWidth, NARROWING, NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS,
     TAKER_CREDITS, TAKERS, Taker, WIDENING, own_of,
 };
-pub use mesh::{Bridged, HALF_FULL, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, PATIENCE, ROOM, Ring, Tile};
+pub use mesh::{Bridged, Dies, HALF_FULL, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, PATIENCE, ROOM, Ring, Tile};
 pub use place::{SubchannelPlace, UnitInstance};
 pub use platform::{CORE_TRANSITION, CState, PackageCondition, SYSTEM_ROOM, SystemFact, SystemMessage};
 pub use readers::Readers;

@@ -2,7 +2,7 @@
 
 use pericore_engine::Period;
 
-use super::{LinkCodes, Tile};
+use super::{Dies, LinkCodes, Tile};
 
 /// Periods of the clocks, in ticks of one grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Shape {
     pub units: Vec<(&'static str, u16)>,
     /// Tiles of a socket's mesh.
     pub tiles: Vec<Tile>,
+    /// How they are cut into dies.
+    pub dies: Dies,
     /// Codes of the messages between sockets.
     pub link_codes: LinkCodes,
     /// Entries of a read and of a write pending queue.

@@ -14,8 +14,13 @@ use pericore_models::{e5_2600, nehalem};
 use pericore_workload::{Limits, ProgramSettings, ProgramSource, Scenario};
 
 /// Presets by command-line name, with the family that they belong to. The first of a family is its default.
-pub const PRESETS: &[(&str, &str)] =
-    &[("e5-2680", "e5-2600"), ("x5570", "nehalem"), ("8592+", "emerald-rapids"), ("8568", "emerald-rapids")];
+pub const PRESETS: &[(&str, &str)] = &[
+    ("e5-2680", "e5-2600"),
+    ("x5570", "nehalem"),
+    ("8592+", "emerald-rapids"),
+    ("8568", "emerald-rapids"),
+    ("8480+", "sapphire-rapids"),
+];
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
@@ -24,7 +29,7 @@ pub enum Parameters {
     E5(Box<e5_2600::Parameters>),
     /// Of the Xeon 5500 series.
     Nehalem(Box<nehalem::Parameters>),
-    /// Of Emerald Rapids.
+    /// Of Emerald Rapids and Sapphire Rapids.
     EmeraldRapids(Box<emerald_rapids::Parameters>),
 }
 

@@ -3,7 +3,7 @@
 
 use super::mesh::{Queue, Traffic};
 use super::snapshot::Snapshot;
-use pericore_facts::emerald_rapids::{Ring, Tile};
+use pericore_facts::emerald_rapids::{Dies, Ring, Shape, Tile};
 
 /// Which way a message goes past a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, su
     let tiles = &at.shape.tiles;
     let traffic = &at.cells.traffic[usize::from(socket)];
     if unit == "mdf" {
-        return fabric(tiles, traffic, usize::from(index), event, subevent);
+        return fabric(&at.shape, traffic, index, event, subevent);
     }
     let index = tiles.iter().position(|tile| tile.unit == Some((unit, index)))?;
     let stop = Stop { tiles, traffic, index };
@@ -246,39 +246,86 @@ const fn passes(from: u8, to: u8, here: u8, onward: bool) -> bool {
     if onward { from < here && here <= to } else { to <= here && here < from }
 }
 
-/// Messages over the bridge between the dies. A block of fabric buffers what comes down (or up) its column from its
-/// own die, and puts on the column what comes over the bridge from the other.
-fn fabric(tiles: &[Tile], traffic: &Traffic, index: usize, event: &str, subevent: &str) -> Option<u64> {
-    let columns = tiles.iter().map(|tile| usize::from(tile.column) + 1).max()?;
-    let boundary = tiles.iter().map(|tile| tile.row).max()?.div_ceil(2);
-    let (column, lower) = (index % columns, index >= columns);
-    let crossing = |ring: Ring, down: bool| {
+/// A block of fabric between the dies: at the end of a column or of a row of its die, which goes on over a bridge.
+struct Block {
+    /// The column, or the row, of the mesh.
+    line: u8,
+    /// It is at the end of a row.
+    aside: bool,
+    /// Rows and columns of the mesh that its die has.
+    rows: std::ops::Range<u8>,
+    columns: std::ops::Range<u8>,
+}
+
+impl Block {
+    /// That of a number. Blocks are numbered die by die: of each, those of columns, then those of rows.
+    fn new(dies: Dies, index: u16) -> Option<Self> {
+        let Dies { rows, columns, down, across } = dies;
+        let of_columns = if down > 1 { columns } else { 0 };
+        let of_die = u16::from(of_columns) + if across > 1 { u16::from(rows) } else { 0 };
+        if of_die == 0 || index >= of_die * u16::from(down * across) {
+            return None;
+        }
+        let (die, within) = ((index / of_die) as u8, (index % of_die) as u8);
+        let (top, left) = (die / across * rows, die % across * columns);
+        let aside = within >= of_columns;
+        let line = if aside { top + within - of_columns } else { left + within };
+        Some(Self { line, aside, rows: top..top + rows, columns: left..left + columns })
+    }
+
+    /// Messages of a ring that leave its die here, or come into it.
+    fn crossing(&self, tiles: &[Tile], traffic: &Traffic, ring: Ring, leaves: bool) -> u64 {
+        let crosses =
+            |own: &std::ops::Range<u8>, from: u8, to: u8| own.contains(&from) == leaves && own.contains(&to) != leaves;
+        if self.aside {
+            return traffic.come_to(ring, |column, to| {
+                tiles[to].row == self.line && crosses(&self.columns, column, tiles[to].column)
+            });
+        }
         traffic.sent_by(ring, None, |from, row| {
-            let source = tiles[from];
-            let crosses =
-                if down { source.row < boundary && row >= boundary } else { source.row >= boundary && row < boundary };
-            crosses && usize::from(source.column) == column
+            tiles[from].column == self.line && crosses(&self.rows, tiles[from].row, row)
         })
-    };
+    }
+
+    /// Its buffer for messages that leave its die.
+    fn buffer<'a>(&self, traffic: &'a Traffic, ring: Ring) -> &'a Queue {
+        let line = usize::from(self.line);
+        if self.aside {
+            traffic.bridge_aside(ring, line, self.columns.start == 0)
+        } else {
+            traffic.bridge(ring, line, self.rows.start == 0)
+        }
+    }
+}
+
+/// Messages over the bridges between the dies. A block of fabric buffers what comes along its column or row from its
+/// own die, and puts on there what comes over the bridge from the other.
+fn fabric(shape: &Shape, traffic: &Traffic, index: u16, event: &str, subevent: &str) -> Option<u64> {
+    let Some(block) = Block::new(shape.dies, index) else { return Some(0) };
     let named = |name: &str| match name {
         "AD_CRD" => Some(Ring::Address),
         "BL_CRD" => Some(Ring::Block),
         _ => ring_of(name).filter(|ring| !matches!(ring, Ring::Address | Ring::Block)),
     };
-    let buffer = |ring: Ring| traffic.bridge(ring, column, !lower);
+    let buffer = |ring: Ring| block.buffer(traffic, ring);
+    let crossing = |ring: Ring, leaves: bool| block.crossing(&shape.tiles, traffic, ring, leaves);
     match (event, subevent) {
         ("FAST_ASSERTED", "AD_BNC") => Some(buffer(Ring::Address).half),
         ("FAST_ASSERTED", "BL_CRD") => Some(buffer(Ring::Block).half),
         // All that crosses is credited.
         ("CRS_TxR_INSERTS" | "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_BYPASS", "AD_BNC" | "BL_BNC") => Some(0),
-        ("CRS_TxR_INSERTS", name) => Some(crossing(named(name)?, lower)),
-        ("CRS_TxR_V_BOUNCES", name) => Some(buffer(ring_of(name)?).refused),
+        ("CRS_TxR_INSERTS", name) => Some(crossing(named(name)?, false)),
+        // Of messages of the vertical ring.
+        ("CRS_TxR_V_BOUNCES", name) => {
+            let bounced = buffer(ring_of(name)?).refused;
+            Some(if block.aside { 0 } else { bounced })
+        }
         ("RxR_FULL", name) => Some(buffer(named(name)?).full),
         ("RxR_INSERTS", name) => Some(buffer(named(name)?).entries),
         ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?).occupied),
         ("RxR_BYPASS", name) => {
             let ring = named(name)?;
-            Some(crossing(ring, !lower) - buffer(ring).entries)
+            Some(crossing(ring, true) - buffer(ring).entries)
         }
         _ => None,
     }

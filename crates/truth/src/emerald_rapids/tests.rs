@@ -3,7 +3,7 @@
 use pericore_engine::{Period, Tick};
 use pericore_facts::FactReader;
 use pericore_facts::emerald_rapids::{
-    AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation,
+    AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation, Dies,
     ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, PackageCondition,
     Paid, PeerLine, PeerStation, ReturnedCredits, Shape, SnoopCause, StackFact, SystemFact, SystemMessage, Taker,
     Target,
@@ -31,6 +31,7 @@ fn of(facts: &[(Tick, Fact)], now: Tick) -> Snapshot {
         sockets: 2,
         units: units.map(|unit| (unit, 6)).to_vec(),
         tiles: Vec::new(),
+        dies: Dies { rows: 1, columns: 1, down: 1, across: 1 },
         link_codes: [0; LinkMessage::COUNT],
         pending: [0; 2],
     };

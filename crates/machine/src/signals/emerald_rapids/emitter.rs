@@ -45,7 +45,7 @@ impl Signals {
             observation: Observation::new(wiring, &levels),
             levels: LevelSignals::new(levels, &lines, shape),
             lines,
-            mesh: MeshSignals::new(MeshLines::bind(wiring)?, &shape.tiles, shape.sockets),
+            mesh: MeshSignals::new(MeshLines::bind(wiring)?, (&shape.tiles, shape.dies), shape.sockets),
             systems: vec![SystemQueues::default(); shape.sockets.into()],
         })
     }

@@ -15,7 +15,7 @@ pub const PAGE_LINES_SHIFT: u32 = 6;
 pub const REGION_BITS: u32 = 30;
 /// Bytes of a region.
 pub const REGION_BYTES: u64 = 64 << REGION_BITS;
-/// Agents of a socket.
+/// Agents of a socket that there is room for.
 pub const AGENTS: u32 = 64;
 /// Memory channels of a socket.
 pub const CHANNELS: u32 = 8;
@@ -91,17 +91,19 @@ pub const fn among(line: u32, bits: u32) -> (u32, u8, u32) {
 pub struct Map {
     /// Bits of the number of clusters.
     cluster_bits: u32,
+    /// Places for agents of a cluster.
+    places: u32,
     /// Agents of a cluster in use, and the bits of the hash that tell as many apart.
     agents: u32,
     hash_mask: u32,
 }
 
 impl Map {
-    /// Of a socket with 1, 2 or 4 clusters and so many agents in use; with clusters, all of them.
-    pub const fn new(clusters: u8, agents: u8) -> Self {
+    /// Of a socket with 1, 2 or 4 clusters, places for agents, and so many agents in use; with clusters, all of them.
+    pub const fn new(clusters: u8, places: u8, agents: u8) -> Self {
         let cluster_bits = clusters.trailing_zeros();
         let agents = agents as u32 >> cluster_bits;
-        Self { cluster_bits, agents, hash_mask: agents.next_power_of_two() - 1 }
+        Self { cluster_bits, places: places as u32 >> cluster_bits, agents, hash_mask: agents.next_power_of_two() - 1 }
     }
 
     /// A line of a socket's memory, moved into a cluster.
@@ -118,7 +120,7 @@ impl Map {
     /// The cluster that an agent, or the core beside it, belongs to.
     #[inline]
     pub const fn cluster_of(self, agent: u8) -> u32 {
-        agent as u32 / (AGENTS >> self.cluster_bits)
+        agent as u32 / self.places
     }
 
     /// The cluster of a line, and its number within the cluster's memory.
@@ -169,7 +171,7 @@ pub const fn expander(socket: u8, line: u32) -> u32 {
 /// The agent of a line without clusters.
 #[cfg(test)]
 pub const fn agent(line: u32) -> u8 {
-    Map::new(1, AGENTS as u8).agent(line)
+    Map::new(1, AGENTS as u8, AGENTS as u8).agent(line)
 }
 
 #[cfg(test)]
@@ -177,7 +179,7 @@ mod tests {
     use super::{Map, REGION_BITS, agent};
     use std::collections::{HashMap, HashSet};
 
-    const WHOLE: Map = Map::new(1, 64);
+    const WHOLE: Map = Map::new(1, 64, 64);
 
     #[test]
     fn lines_spread_evenly() {
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn fewer_agents_share_the_lines_of_those_that_are_not_in_use() {
         for agents in [1, 5, 20, 32, 33, 48, 60, 63] {
-            let map = Map::new(1, agents);
+            let map = Map::new(1, 64, agents);
             for stride in [1, 64, 1000] {
                 let mut counts = vec![0_u32; agents.into()];
                 for line in (0..1 << 16).map(|number| number * stride) {
@@ -224,7 +226,7 @@ mod tests {
     #[test]
     fn a_cluster_keeps_its_lines_to_itself() {
         for clusters in [2_u8, 4] {
-            let map = Map::new(clusters, 64);
+            let map = Map::new(clusters, 64, 64);
             for cluster in 0..u32::from(clusters) {
                 let (mut agents, mut channels) = (HashSet::new(), HashSet::new());
                 let mut rows: HashMap<(u8, u8, u8, u32), u32> = HashMap::new();

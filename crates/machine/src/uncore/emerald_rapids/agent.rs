@@ -5,14 +5,14 @@ use pericore_engine::{NEVER, Tick};
 
 use super::request::{Pool, RequestId, RequestQueue};
 use super::shortage::{LinkCredits, Unsent};
-use super::tags::sizes::{SLICE_SET_BITS as SET_BITS, SLICE_WAYS};
+use super::tags::sizes::{MOST_SET_BITS, MOST_WAYS};
 use super::tags::{AllTags, Tags};
 use pericore_facts::emerald_rapids::{Found, Queue};
 use pericore_parts::host::prefetch;
 
-/// Ways of a slice's snoop filter, which has as many sets: twice the lines of an L2 (assumption).
+/// Ways of a slice's snoop filter, which has as many sets as the largest slice: twice the lines of an L2 (assumption).
 const FILTER_WAYS: usize = 16;
-const WAYS: usize = SLICE_WAYS + FILTER_WAYS;
+const WAYS: usize = MOST_WAYS + FILTER_WAYS;
 /// An entry of the table of requests without a line.
 const FREE: u32 = u32::MAX;
 /// States of a snoop filter entry.
@@ -20,9 +20,9 @@ pub const FILTER_SHARED: u8 = Found::FilterShared as u8;
 pub const FILTER_EXCLUSIVE: u8 = Found::FilterExclusive as u8;
 
 /// The slices and snoop filters of all agents, set beside set, and those of one.
-pub type AllSlices = AllTags<WAYS, SET_BITS>;
-pub type Slice<'a> = Tags<'a, SLICE_WAYS, 0, WAYS, SET_BITS>;
-pub type Filter<'a> = Tags<'a, FILTER_WAYS, SLICE_WAYS, WAYS, SET_BITS>;
+pub type AllSlices = AllTags<WAYS, MOST_SET_BITS>;
+pub type Slice<'a> = Tags<'a, MOST_WAYS, 0, WAYS, MOST_SET_BITS>;
+pub type Filter<'a> = Tags<'a, FILTER_WAYS, MOST_WAYS, WAYS, MOST_SET_BITS>;
 
 /// An agent. What every message looks at comes first, in one line of the host's cache.
 #[derive(Debug)]

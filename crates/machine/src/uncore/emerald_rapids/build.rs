@@ -7,10 +7,10 @@ use pericore_engine::{Agenda, Wheel};
 use super::address::{self, Map};
 use super::agent::{Agent, AllSlices};
 use super::core::{AllL2s, Core};
-use super::device::{self, Stack};
+use super::device::Stack;
 use super::errands::Errands;
 use super::expander::device::{Expander, LINKS};
-use super::layout::{self, Places};
+use super::layout::Places;
 use super::link::Links;
 use super::memory::Credits;
 use super::mesh::Mesh;
@@ -22,6 +22,7 @@ use super::remote::Directory;
 use super::request::Pool;
 use super::subchannel::Subchannel;
 use super::system::System;
+use super::tags::sizes::TagSize;
 use super::{MOST_AGENTS, Model, Stores, Times};
 use crate::uncore::ModelError;
 use pericore_facts::emerald_rapids::{LinkCodes, Shape, SubchannelPlace};
@@ -39,11 +40,11 @@ impl Model {
         let clocks = parameters.clocks();
         let sockets = parameters.sockets;
         let (all, cores) = (u16::from(sockets), u16::from(parameters.cores));
-        let tiles = layout::tiles();
-        let places = Places::new(&tiles);
+        let places = Places::new(&parameters);
+        let stacks = all * places.stacks();
         let timing = &Arc::new(parameters.dram.clone());
         let memory = parameters.expander_dram.clone().map(Arc::new);
-        let mesh = Mesh::new(&tiles, &parameters, clocks.uclk);
+        let mesh = Mesh::new(&parameters, clocks.uclk);
         let subchannel = |number: u16| {
             let (socket, within) = (number / 16, number % 16);
             let place = SubchannelPlace { channel: (socket, within / 2), half: (within % 2) as u8 };
@@ -55,10 +56,9 @@ impl Model {
             channel_next.set(index, subchannel.next_tick());
         }
         let core = |_| Core::new(parameters.fill_buffers, parameters.prefetch_buffers);
-        let stacks = vec![Stack::default(); usize::from(all * device::STACKS)];
         Ok(Self {
             sockets,
-            map: Map::new(parameters.clusters, parameters.slices),
+            map: Map::new(parameters.clusters, parameters.floor.agents, parameters.slices),
             times: Times::new(&parameters, &clocks),
             clocks,
             places,
@@ -70,21 +70,22 @@ impl Model {
             l2s: AllL2s::new(usize::from(all * cores)),
             agents: Box::new(std::array::from_fn(|_| Agent::new(parameters.tor_entries))),
             slices: AllSlices::new(usize::from(all) * address::AGENTS as usize),
+            slice_size: TagSize::new(parameters.slice_set_bits, parameters.slice_ways.into()),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
             memory: MemoryConditions::default(),
             channel_next,
             subchannels,
             outcomes: Vec::with_capacity(16),
-            power: Power::new(sockets, clocks.ticks_per_second / 1_000_000),
+            power: Power::new(sockets, parameters.phases.ratios, clocks.ticks_per_second / 1_000_000),
             links: Links::new(sockets),
             directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
-            stacks,
+            stacks: vec![Stack::default(); stacks.into()],
             errands: Errands::new(sockets),
             systems: (0..sockets).map(|_| System::new()).collect(),
             peers: Peers::new(sockets),
             expanders: (0..all * LINKS).map(|_| Expander::new(clocks.dclk, memory.as_ref())).collect(),
-            ports: (0..all * device::STACKS).map(|_| Port::new()).collect(),
+            ports: (0..stacks).map(|_| Port::new()).collect(),
             owned_lines: 0,
             announces: [true; MOST_AGENTS],
             stores: Stores::Plain,
@@ -111,7 +112,8 @@ impl Model {
         Shape {
             sockets: self.sockets.into(),
             units,
-            tiles: layout::tiles(),
+            tiles: self.parameters.floor.tiles.clone(),
+            dies: self.parameters.floor.dies,
             link_codes,
             pending: [dram.reads.into(), dram.writes.into()],
         }

@@ -19,7 +19,7 @@ impl Model {
     #[inline]
     pub(super) fn slice(&mut self, socket: u8, cha: u8) -> Slice<'_> {
         let number = self.agent_number(socket, cha);
-        self.slices.of(number)
+        self.slices.sized(number, self.slice_size)
     }
 
     /// The snoop filter of an agent.

@@ -11,8 +11,6 @@ use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
 
-/// Stacks of a socket.
-pub const STACKS: u16 = 10;
 /// Ports of a stack.
 pub const PORTS: u16 = 8;
 /// Uncore cycles between the requests of a stack: 64 bytes each 160 ns, 0.4 GB/s (assumption: a device at work, far below a port's
@@ -83,7 +81,7 @@ impl Model {
             return;
         };
         let socket = self.socket_of(core);
-        let stack = number / self.around % STACKS;
+        let stack = number / self.around % self.places.stacks();
         let goes = access.store || self.read_has_room(socket, stack, number);
         let device = &mut self.threads[usize::from(number)];
         if !goes {
@@ -126,7 +124,8 @@ impl Model {
         let stack = &mut self.stacks[usize::from(number)];
         stack.turn += 1;
         let turn = stack.turn;
-        let (socket, index) = ((number / STACKS) as u8, number % STACKS);
+        let stacks = self.places.stacks();
+        let (socket, index) = ((number / stacks) as u8, number % stacks);
         let kind = match turn % 8 {
             0..=3 => Kind::DmaRead,
             4 | 5 => Kind::DmaWrite,
@@ -219,11 +218,16 @@ impl Model {
         }
     }
 
+    /// The stack of a device's line.
+    fn stack_of(&self, line: u32) -> u16 {
+        (line % u32::from(self.places.stacks())) as u16
+    }
+
     /// A core's access to a device: over the mesh to the stack.
     pub(super) fn device_access<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let from = self.places.cha[usize::from(cha)];
-        let to = self.places.m2pcie[(line % u32::from(STACKS)) as usize];
+        let to = self.places.m2pcie[usize::from(self.stack_of(line))];
         let ring = if class.kind == Kind::DeviceRead { Ring::Address } else { Ring::Block };
         let at = self.mesh_send(socket, ring, 0, from, to, reader);
         self.go(request, reader);
@@ -233,7 +237,7 @@ impl Model {
     /// A core's access arrives at the stack.
     pub(super) fn at_device<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, line, class, .. } = self.pool[request];
-        let (at, stack, now) = (u16::from(socket), (line % u32::from(STACKS)) as u16, self.now);
+        let (at, stack, now) = (u16::from(socket), self.stack_of(line), self.now);
         let reads = class.kind == Kind::DeviceRead;
         reader.read(now, Fact::Stack((at, stack), StackFact::CoreComes { port: port(line), reads }));
         let takes = if reads { DEVICE } else { THROUGH };
@@ -243,7 +247,7 @@ impl Model {
     /// The stack answers a core's access.
     pub(super) fn device_answers<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, line, class, .. } = self.pool[request];
-        let (at, stack) = (u16::from(socket), (line % u32::from(STACKS)) as u16);
+        let (at, stack) = (u16::from(socket), self.stack_of(line));
         let reads = class.kind == Kind::DeviceRead;
         reader.read(self.now, Fact::Stack((at, stack), StackFact::CoreAnswered { reads }));
         let ring = if reads { Ring::Block } else { Ring::Acknowledge };

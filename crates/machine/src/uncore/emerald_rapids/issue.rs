@@ -297,7 +297,8 @@ impl Model {
             14 | 30 => (Kind::Clean, line),
             // A driver looks at the line that its device was given to write last.
             12 | 20 | 28 if self.at_work > 0 => {
-                let stack = own * u32::from(super::device::STACKS) + scattered % u32::from(super::device::STACKS);
+                let stacks = u32::from(self.places.stacks());
+                let stack = own * stacks + scattered % stacks;
                 (Kind::DataRead, self.stacks[stack as usize].written)
             }
             // A read of memory behind a CXL link.

@@ -58,9 +58,10 @@ use remote::Directory;
 use request::{Pool, Request};
 use subchannel::Subchannel;
 use system::System;
+use tags::sizes::TagSize;
 use times::Times;
 
-pub use parameters::{PHASE_SETTINGS, Parameters, SETTINGS};
+pub use parameters::{Parameters, SETTINGS};
 use pericore_facts::emerald_rapids::{Clocks, Readers, Ring, UnitInstance};
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{MemoryConditions, Workload};
@@ -99,6 +100,7 @@ pub struct Model {
     l2s: AllL2s,
     agents: Box<[Agent; MOST_AGENTS]>,
     slices: AllSlices,
+    slice_size: TagSize,
     mesh: Mesh,
     credits: Vec<Credits>,
     subchannels: Vec<Subchannel>,

@@ -1,9 +1,13 @@
-//! Every number of the model, as data with its source. One set serves all workloads.
+//! Every number of the model; what they are for a part is in its file. One set serves all workloads.
+
+mod part;
 
 use pericore_dram::Timing;
 use pericore_engine::{ClockDomains, ParameterError, Period};
 
 use super::address;
+use super::layout::{Floor, SPREAD};
+use super::tags::sizes::{MOST_SET_BITS, MOST_WAYS};
 use crate::uncore::{CORES, SLICES, Settable, Setting};
 use pericore_facts::emerald_rapids::Clocks;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
@@ -15,48 +19,54 @@ pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
 ];
 
-/// What the phases of a scenario can set. The frequencies are those of the vendor's product data.
-pub const PHASE_SETTINGS: PhaseSettings = PhaseSettings {
-    family: "emerald-rapids",
-    settings: &[
-        PhaseSetting::Frequency,
-        PhaseSetting::ThermalLimit,
-        PhaseSetting::PowerLimit,
-        PhaseSetting::IoFloor,
-        PhaseSetting::Prochot,
-        PhaseSetting::RegulatorHot,
-        PhaseSetting::Hot,
-        PhaseSetting::PeakPower,
-        PhaseSetting::CrossThrottle,
-        PhaseSetting::Vectors,
-        PhaseSetting::Sleep,
-        PhaseSetting::Wake,
-        PhaseSetting::SelfRefresh,
-        PhaseSetting::Throttle,
-        PhaseSetting::Critical,
-        PhaseSetting::MemoryError,
-        PhaseSetting::LinkError,
-        PhaseSetting::System,
-    ],
-    messages: &[
-        MessageKind::LegacyWire,
-        MessageKind::Interrupt,
-        MessageKind::Processor,
-        MessageKind::Doorbell,
-        MessageKind::Priority,
-        MessageKind::Hold,
-        MessageKind::Register,
-        MessageKind::RandomNumber,
-        MessageKind::RandomSeed,
-        MessageKind::PeerWrite,
-        MessageKind::PeerRead,
-    ],
-    ratios: [8, 19, 39],
-};
+/// What the phases of a scenario can set on a part of a family with the given least, nominal and highest frequency.
+const fn phase_settings(family: &'static str, ratios: [u8; 3]) -> PhaseSettings {
+    PhaseSettings {
+        family,
+        settings: &[
+            PhaseSetting::Frequency,
+            PhaseSetting::ThermalLimit,
+            PhaseSetting::PowerLimit,
+            PhaseSetting::IoFloor,
+            PhaseSetting::Prochot,
+            PhaseSetting::RegulatorHot,
+            PhaseSetting::Hot,
+            PhaseSetting::PeakPower,
+            PhaseSetting::CrossThrottle,
+            PhaseSetting::Vectors,
+            PhaseSetting::Sleep,
+            PhaseSetting::Wake,
+            PhaseSetting::SelfRefresh,
+            PhaseSetting::Throttle,
+            PhaseSetting::Critical,
+            PhaseSetting::MemoryError,
+            PhaseSetting::LinkError,
+            PhaseSetting::System,
+        ],
+        messages: &[
+            MessageKind::LegacyWire,
+            MessageKind::Interrupt,
+            MessageKind::Processor,
+            MessageKind::Doorbell,
+            MessageKind::Priority,
+            MessageKind::Hold,
+            MessageKind::Register,
+            MessageKind::RandomNumber,
+            MessageKind::RandomSeed,
+            MessageKind::PeerWrite,
+            MessageKind::PeerRead,
+        ],
+        ratios,
+    }
+}
 
 /// Sizes and times of a machine. Times are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
+    /// What is where on the mesh of a socket.
+    pub floor: &'static Floor,
+    /// What the phases of a scenario can set, with the part's family and frequencies.
+    pub phases: &'static PhaseSettings,
     /// Sockets: one or two.
     pub sockets: u8,
     /// Sub-NUMA clusters of a socket: 1 for none, 2 or 4.
@@ -69,6 +79,10 @@ pub struct Parameters {
     /// LLC slices in use, with their agents: the first so many. Of the others nothing is left but their mesh stops. With sub-NUMA clusters
     /// all are in use.
     pub slices: u8,
+    /// Sets of a slice, as a power of two.
+    pub slice_set_bits: u32,
+    /// Ways of a slice.
+    pub slice_ways: u8,
     /// Hardware threads of a core.
     pub threads_per_core: u8,
     /// Bytes of DDR memory of a socket.
@@ -77,6 +91,10 @@ pub struct Parameters {
     pub grid_mhz: u64,
     /// Core clock, MHz.
     pub core_mhz: u64,
+    /// Uncore clock, MHz.
+    pub uncore_mhz: u64,
+    /// Clock of the link layer between sockets, MHz: eight transfers a cycle.
+    pub link_mhz: u64,
     /// Clock of the memory's data bus, MHz: two transfers a cycle.
     pub memory_mhz: u64,
     /// Misses that a core can have under way for its loads and stores.
@@ -134,106 +152,37 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Xeon Platinum 8592+: 64 cores, 320 MB of LLC, eight channels of DDR5-5600.
-    pub const fn p8592() -> Self {
-        Self {
-            sockets: 1,
-            clusters: 1,           // off, as servers are delivered
-            cores: 64,             // vendor's product data (published-numbers)
-            active_cores: 64,      // all, as servers are delivered
-            slices: 64,            // 320 MB (vendor's product data)
-            threads_per_core: 2,   // same
-            memory: 64 << 30,      // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
-            grid_mhz: 70_000,      // a tick of 1/70 ns
-            core_mhz: 2800, // vendor's product data: 1.9 GHz nominal, 2.9 GHz with all cores busy; on the tick grid
-            memory_mhz: 2800, // DDR5-5600
-            fill_buffers: 16, // Intel optimization manual, Golden Cove: 16 fill buffers
-            prefetch_buffers: 16, // same: 48 entries in the L2's queue; assumption: a third of them for prefetches
-            writeback_buffers: 16, // assumption: as many as fill buffers
-            hit_interval: 2, // same manual, L2: 64 bytes a cycle at best, half of it sustained
-            l2_latency: 15, // same manual, L2
-            miss_to_mesh: 28, // fitted: idle latency of 111 to 116 ns (published-numbers, relatives)
-            mesh_to_use: 20, // fitted: same
-            mesh_base: 4,   // assumption: on and off, two cycles each
-            mesh_hop: 1,    // assumption: one cycle a stop, as on the rings before
-            mesh_crossing: 9, // assumption: serialisation over the bridge, about 4 ns
-            mesh_bridge: 1, // fitted to the 8568's curves: as wide as the mesh, or it limits all bandwidth
-            ingress_entries: 24, // assumption
-            ingress_latency: 4, // fitted with miss_to_mesh
-            tor_entries: 32, // assumption
-            llc_data: 12,   // assumption: data array of a slice, about 5 ns
-            llc_miss: 10,   // fitted with miss_to_mesh
-            llc_quick: 6,   // assumption
-            core_snoop: 40, // assumption: look-up of the L2, about its load latency twice
-            mesh_to_memory: 24, // fitted with miss_to_mesh
-            memory_to_mesh: 24, // fitted with miss_to_mesh
-            dram: Timing {
-                reads: 30,       // fitted: a channel's two hold 52.7 reads when saturated (published-numbers)
-                page_idle: 2800, // as fitted to the 8568's curves: rows stay open for 1 us
-                trtrs: 5,        // same: 1.7 ns from rank to rank
-                ..Self::controller(Timing::ddr5_5600())
-            },
-            link_slot: 172,    // fitted: 35.8 GB/s of data a link (published-numbers): ten slots a line
-            link_crossing: 68, // assumption: a remote read takes about 70 ns more than a local one
-            expanders: 6,      // assumption: each of the CXL links has a device
-            expander_way: 312, // assumption: 250 ns there and back, as vendors state for expanders
-            expander_dram: None,
-        }
+    /// A part by its command-line name.
+    pub fn preset(name: &str) -> Option<Self> {
+        part::shipped().iter().find(|part| part.name == name).map(|part| part.parameters.clone())
     }
 
-    /// Xeon Platinum 8568CXL: the part whose bandwidth-latency curves are published (docs/silicon), one CXL device.
-    pub fn p8568() -> Self {
-        Self {
-            cores: 48,        // published with the curves
-            active_cores: 48, // same
-            slices: 60,       // 300 MB, as the 8568Y+ (vendor's product data)
-            grid_mhz: 60_000, // a multiple of every clock
-            core_mhz: 2000,   // published with the curves
-            memory_mhz: 2400, // DDR5-4800, same
-            dram: Timing {
-                reads: 16,       // fitted: what the controller chooses among gives the greatest bandwidth of reads
-                page_idle: 2400, // fitted: rows stay open for 1 us, and the dependent loads find other rows open
-                trtrs: 4,        // fitted: 1.7 ns from rank to rank
-                ..Self::controller(Timing::ddr5_4800())
-            },
-            expanders: 1,                             // published with the curves
-            expander_way: 150,                        // fitted: idle latency of CXL memory, 216.5 ns
-            expander_dram: Some(Timing::ddr5_4800()), // assumption: two channels, as 60.7 GB/s need
-            ..Self::p8592()
-        }
+    /// The first of the shipped parts: Xeon Platinum 8592+.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn p8592() -> Self {
+        part::shipped()[0].parameters.clone()
     }
 
-    /// What the family's memory controllers have in common, whatever the rate.
-    const fn controller(rate: Timing) -> Timing {
-        Timing {
-            writes: 24,     // fitted with the next two to the 8568's curves: 53 % reads, their greatest bandwidth
-            write_high: 16, // fitted
-            write_low: 8,   // fitted: writes go out by eight, each time for two turns of the bus
-            ..rate
-        }
-    }
-
-    /// The place of a core among the 64 places for cores and slices: the cores of a part with fewer lie among them
+    /// The place of a core among the places for cores and slices: the cores of a part with fewer lie among them
     /// evenly, and cores whose numbers follow each other lie far apart, in other rows and columns (assumption: they
     /// are numbered without regard to the mesh), so that a few threads do not crowd in a corner of it.
     #[inline]
     pub const fn slot(&self, core: u8) -> u8 {
-        // An odd number of places apart: each place once.
-        (core as u32 * address::AGENTS / self.cores as u32 * 37 % address::AGENTS) as u8
+        let places = self.floor.agents as u32;
+        // A number of places apart that has no divisor in common with theirs: each place once.
+        (core as u32 * places / self.cores as u32 * SPREAD as u32 % places) as u8
     }
 
     /// Bytes of the L2s of the cores that take part, and of the slices of the LLC in use, of a socket.
     pub const fn cache_bytes(&self) -> u64 {
-        self.active_cores as u64 * super::tags::sizes::L2_BYTES + self.slices as u64 * super::tags::sizes::SLICE_BYTES
+        self.active_cores as u64 * super::tags::sizes::L2_BYTES + self.slices as u64 * self.slice_bytes()
     }
 
-    /// A preset by its command-line name.
-    pub fn preset(name: &str) -> Option<Self> {
-        match name {
-            "8592+" => Some(Self::p8592()),
-            "8568" => Some(Self::p8568()),
-            _ => None,
-        }
+    /// Bytes of a slice of the LLC.
+    pub const fn slice_bytes(&self) -> u64 {
+        (self.slice_ways as u64) << (self.slice_set_bits + address::LINE_SHIFT)
     }
 
     /// The same part in a machine of several sockets.
@@ -242,15 +191,14 @@ impl Parameters {
         Self { sockets, ..self }
     }
 
-    /// The clocks: 2.5 GHz uncore (vendor's product data: up to 2.5 GHz), DDR5-5600, 2.5 GHz link layer (20 GT/s, eight transfers a
-    /// cycle: the guide's `UPI_SPEED`), 500 MHz I/O, 1 GHz power control and CXL (assumptions), on a grid of 70 GHz.
+    /// The clocks: those of the part, and 500 MHz I/O, 1 GHz power control and CXL (assumptions).
     pub const fn clocks(&self) -> Clocks {
         Clocks {
             ticks_per_second: self.grid_mhz * 1_000_000,
-            uclk: Period::new(self.grid_mhz / 2500),
+            uclk: Period::new(self.grid_mhz / self.uncore_mhz),
             dclk: Period::new(self.grid_mhz / self.memory_mhz),
             ioclk: Period::new(self.grid_mhz / 500),
-            upiclk: Period::new(self.grid_mhz / 2500),
+            upiclk: Period::new(self.grid_mhz / self.link_mhz),
             pclk: Period::new(self.grid_mhz / 1000),
             cxlclk: Period::new(self.grid_mhz / 1000),
         }
@@ -279,7 +227,7 @@ impl Parameters {
         // With clusters, a thread's own memory is its cluster's.
         let memory = self.memory / self.clusters as u64;
         let caches = self.cache_bytes() * sockets as u64;
-        Limits { memory, threads, sockets, caches, expander: true, phase_settings: &PHASE_SETTINGS }
+        Limits { memory, threads, sockets, caches, expander: true, phase_settings: self.phases }
     }
 
     /// Checks what the model's data structures take for granted.
@@ -291,13 +239,22 @@ impl Parameters {
         range("sockets", self.sockets.into(), 1, 2)?;
         range("clusters", self.clusters.into(), 1, 4)?;
         range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
-        range("cores", self.cores.into(), 1, 64)?;
+        let places = u64::from(self.floor.agents);
+        range("cores", self.cores.into(), 1, places)?;
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         // The slices of a cluster are those of its part of the mesh: none may lack its own.
-        range("slices", self.slices.into(), if self.clusters > 1 { 64 } else { 1 }, 64)?;
+        range("slices", self.slices.into(), if self.clusters > 1 { places } else { 1 }, places)?;
+        range("slice_ways", self.slice_ways.into(), 1, MOST_WAYS as u64)?;
+        range("slice_set_bits", self.slice_set_bits.into(), 11, MOST_SET_BITS.into())?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("memory", self.memory, 1 << 30, 64 << 30)?;
-        for (name, clock) in [("core_mhz", self.core_mhz), ("memory_mhz", self.memory_mhz), ("grid_mhz", 10_000)] {
+        for (name, clock) in [
+            ("core_mhz", self.core_mhz),
+            ("uncore_mhz", self.uncore_mhz),
+            ("link_mhz", self.link_mhz),
+            ("memory_mhz", self.memory_mhz),
+            ("grid_mhz", 10_000),
+        ] {
             range(name, clock, 1, self.grid_mhz)?;
             range(name, clock, self.grid_mhz / (self.grid_mhz / clock), self.grid_mhz)?;
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::core::{Thread, ThreadState};
-use super::device::STACKS;
 use super::event::Event;
 use super::{Model, Stores};
 use pericore_parts::channel_conditions::channel_conditions;
@@ -91,7 +90,7 @@ impl Model {
         (0..workload.threads).for_each(|thread| self.wheel.schedule(self.now, starts.of(thread)));
         // A mixed workload is that of a server, with devices at work.
         if workload.kind == Kind::Mixed {
-            self.at_work = u16::from(self.sockets) * STACKS;
+            self.at_work = u16::from(self.sockets) * self.places.stacks();
             let first = self.now + self.times.uclk;
             (0..self.at_work).for_each(|stack| self.wheel.schedule(first, Event::Device.of(stack)));
         }

@@ -6,7 +6,6 @@ use pericore_engine::Tick;
 
 use super::Model;
 use super::core::ThreadState;
-use super::device::STACKS;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{
@@ -70,7 +69,8 @@ impl Port {
 
 impl Model {
     fn port(&mut self, socket: u8, stack: u16) -> &mut Port {
-        &mut self.ports[usize::from(u16::from(socket) * STACKS + stack)]
+        let number = u16::from(socket) * self.places.stacks() + stack;
+        &mut self.ports[usize::from(number)]
     }
 
     /// True if a device's next read has room; else the device waits for some.
@@ -145,14 +145,15 @@ impl Model {
 
     fn take_credit(&mut self, socket: u8, stack: u16, queue: usize) {
         self.port(socket, stack).credits[queue] -= 1;
-        let number = u16::from(socket) * STACKS + stack;
+        let number = u16::from(socket) * self.places.stacks() + stack;
         self.wheel.schedule(self.now + RETURN * self.times.uclk, Event::PortCredit.of(number | (queue as u16) << 8));
     }
 
     /// The mesh stop gives a credit back.
     pub(super) fn port_credit<R: Readers>(&mut self, subject: u16, reader: &mut R) {
         let (number, queue) = (subject & 0xFF, usize::from(subject >> 8));
-        let (socket, stack) = ((number / STACKS) as u8, number % STACKS);
+        let stacks = self.places.stacks();
+        let (socket, stack) = ((number / stacks) as u8, number % stacks);
         let port = &mut self.ports[usize::from(number)];
         port.credits[queue] += 1;
         if queue == DATA_QUEUE {
@@ -226,8 +227,9 @@ impl Model {
             return;
         }
         let own = if class.kind.queue() == Queue::Io { Some(origin) } else { None };
-        let first = usize::from(u16::from(socket) * STACKS);
-        let ports = self.ports[first..first + usize::from(STACKS)].iter().zip(0..);
+        let stacks = usize::from(self.places.stacks());
+        let first = usize::from(socket) * stacks;
+        let ports = self.ports[first..first + stacks].iter().zip(0..);
         let owner = ports.filter(|&(_, stack)| Some(stack) != own).find(|(port, _)| port.owned.contains(&line));
         let Some(stack) = owner.map(|(_, stack)| stack) else { return };
         self.port_wrote(socket, stack, line);

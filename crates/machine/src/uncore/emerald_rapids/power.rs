@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use bounds::Decision;
 use pericore_engine::Tick;
 
+use super::Model;
 use super::event::Event;
-use super::{Model, PHASE_SETTINGS};
 use pericore_facts::emerald_rapids::{CState, Fact, PackageCondition, Readers};
 use pericore_workload::{Conditions, CoreSleep};
 
@@ -56,6 +56,8 @@ struct Package {
 #[derive(Debug)]
 pub struct Power {
     packages: Vec<Package>,
+    /// Least, nominal and highest frequency, in 100 MHz.
+    ratios: [u8; 3],
     microsecond: Tick,
 }
 
@@ -87,12 +89,12 @@ impl Package {
 
 impl Power {
     /// Sockets at their nominal frequency on which no core runs.
-    pub fn new(sockets: u8, microsecond: Tick) -> Self {
+    pub fn new(sockets: u8, ratios: [u8; 3], microsecond: Tick) -> Self {
         let package = |_| Package {
             active: 0,
             light: 0,
             deep: 0,
-            decision: Decision::of(&Default::default(), PHASE_SETTINGS.ratios),
+            decision: Decision::of(&Default::default(), ratios),
             told: 0,
             deep_at: 0,
             changed_at: 0,
@@ -103,7 +105,7 @@ impl Power {
             demotes: false,
             watched: 0,
         };
-        Self { packages: (0..sockets).map(package).collect(), microsecond }
+        Self { packages: (0..sockets).map(package).collect(), ratios, microsecond }
     }
 
     /// Emits what holds from the start, with so many running cores on each socket.
@@ -169,7 +171,7 @@ impl Power {
         let microsecond = self.microsecond;
         let package = &mut self.packages[usize::from(socket)];
         let cores = Tick::from(package.active + package.light + package.deep);
-        let decision = Decision::of(&conditions.frequency, PHASE_SETTINGS.ratios);
+        let decision = Decision::of(&conditions.frequency, self.ratios);
         if decision.ratio != package.decision.ratio {
             package.changed_at = now + CHANGE * microsecond;
         }

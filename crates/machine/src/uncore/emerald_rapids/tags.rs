@@ -8,6 +8,7 @@ pub mod sizes;
 use pericore_engine::search::{matches, signs};
 
 use pericore_parts::host::{large_pages, prefetch};
+use sizes::TagSize;
 
 /// A word: tag (21 bits), state (3), owner (7), used (1). State 0 means empty.
 const TAG_BITS: u32 = 21;
@@ -51,14 +52,26 @@ impl<const WORDS: usize, const SET_BITS: u32> AllTags<WORDS, SET_BITS> {
     /// Those of a unit: the `WAYS` words from `FIRST` on of its rows.
     #[inline]
     pub fn of<const WAYS: usize, const FIRST: usize>(&mut self, unit: u16) -> Tags<'_, WAYS, FIRST, WORDS, SET_BITS> {
+        self.sized(unit, TagSize::new(SET_BITS, WAYS as u32))
+    }
+
+    /// The same, if not all of them are in use: of sets, the first.
+    #[inline]
+    pub fn sized<const WAYS: usize, const FIRST: usize>(
+        &mut self,
+        unit: u16,
+        size: TagSize,
+    ) -> Tags<'_, WAYS, FIRST, WORDS, SET_BITS> {
+        debug_assert!(size.set_bits <= SET_BITS && size.set_bits + TAG_BITS >= u32::BITS);
         let start = self.first + usize::from(unit) * Self::UNIT;
-        Tags { words: &mut self.words[start..start + Self::UNIT] }
+        Tags { words: &mut self.words[start..start + Self::UNIT], size }
     }
 
     /// Tells the host that a line is about to be looked up in all tags of a unit.
     #[inline]
     pub fn prefetch(&self, unit: u16, line: u32) {
-        let start = self.first + usize::from(unit) * Self::UNIT + set_of::<SET_BITS>(line) as usize * WORDS;
+        let start =
+            self.first + usize::from(unit) * Self::UNIT + TagSize::new(SET_BITS, 1).set_of(line) as usize * WORDS;
         let row = &self.words[start..start + WORDS];
         for word in (0..WORDS).step_by(HOST_LINE / size_of::<u32>()) {
             prefetch(&row[word]);
@@ -71,6 +84,7 @@ impl<const WORDS: usize, const SET_BITS: u32> AllTags<WORDS, SET_BITS> {
 pub struct Tags<'a, const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: u32> {
     /// Row by row.
     words: &'a mut [u32],
+    size: TagSize,
 }
 
 /// A way of the tags.
@@ -92,11 +106,6 @@ const fn word(tag: u32, state: u8, owner: u8) -> u32 {
     tag | (state as u32) << STATE_SHIFT | (owner as u32) << OWNER_SHIFT
 }
 
-#[inline]
-const fn set_of<const SET_BITS: u32>(line: u32) -> u32 {
-    line & ((1 << SET_BITS) - 1)
-}
-
 impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: u32>
     Tags<'_, WAYS, FIRST, WORDS, SET_BITS>
 {
@@ -115,9 +124,9 @@ impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: 
     /// Finds a line.
     #[inline]
     pub fn find(&self, line: u32) -> Option<Way> {
-        let set = set_of::<SET_BITS>(line);
+        let set = self.size.set_of(line);
         let words = self.set_at(set);
-        let mut found = matches(words, TAG, line >> SET_BITS);
+        let mut found = matches(words, TAG, line >> self.size.set_bits);
         while found != 0 {
             let way = found.trailing_zeros() as u8;
             // An empty way looks like tag 0.
@@ -135,9 +144,9 @@ impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: 
     }
 
     #[inline]
-    const fn line(set: u32, word: u32) -> Line {
+    const fn line(&self, set: u32, word: u32) -> Line {
         Line {
-            line: (word & TAG) << SET_BITS | set,
+            line: (word & TAG) << self.size.set_bits | set,
             state: ((word & STATE) >> STATE_SHIFT) as u8,
             owner: ((word & OWNER) >> OWNER_SHIFT) as u8,
         }
@@ -146,14 +155,14 @@ impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: 
     /// All lines.
     #[cfg(test)]
     pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
-        let sets = (0..1 << SET_BITS).flat_map(|set| self.set_at(set).iter().map(move |&word| (set, word)));
-        sets.filter(|(_, word)| word & STATE != 0).map(|(set, word)| Self::line(set, word))
+        let sets = (0..1 << self.size.set_bits).flat_map(|set| self.set_at(set).iter().map(move |&word| (set, word)));
+        sets.filter(|(_, word)| word & STATE != 0).map(|(set, word)| self.line(set, word))
     }
 
     /// What a way holds.
     #[inline]
     pub fn get(&self, at: Way) -> Line {
-        Self::line(at.set, self.set_at(at.set)[usize::from(at.way)])
+        self.line(at.set, self.set_at(at.set)[usize::from(at.way)])
     }
 
     /// Changes state and owner.
@@ -172,27 +181,29 @@ impl<const WAYS: usize, const FIRST: usize, const WORDS: usize, const SET_BITS: 
     /// Counts a way as used.
     #[inline]
     pub fn touch(&mut self, at: Way) {
-        use_way(self.set_at_mut(at.set), usize::from(at.way));
+        let ways = self.size.ways;
+        use_way(self.set_at_mut(at.set), ways, usize::from(at.way));
     }
 
     /// Adds a line that is not there, and says what gave way.
     pub fn insert(&mut self, line: u32, state: u8, owner: u8) -> Option<Line> {
-        let (set, tag) = (set_of::<SET_BITS>(line), line >> SET_BITS);
+        let TagSize { set_bits, ways } = self.size;
+        let (set, tag) = (self.size.set_of(line), line >> set_bits);
         let words = self.set_at_mut(set);
-        let empty = matches(words, STATE, 0);
-        let choice = if empty != 0 { empty } else { !signs(words) };
+        let empty = matches(words, STATE, 0) & ways;
+        let choice = if empty != 0 { empty } else { !signs(words) & ways };
         let way = choice.trailing_zeros() as usize;
         let old = std::mem::replace(&mut words[way], word(tag, state, owner));
-        use_way(words, way);
-        (old & STATE != 0).then(|| Self::line(set, old))
+        use_way(words, ways, way);
+        (old & STATE != 0).then(|| self.line(set, old))
     }
 }
 
-/// Marks a way as used, and if all are, the others as not.
+/// Marks a way as used, and if all of `ways` are, the others as not.
 #[inline]
-fn use_way<const WAYS: usize>(set: &mut [u32; WAYS], way: usize) {
+fn use_way<const WAYS: usize>(set: &mut [u32; WAYS], ways: u32, way: usize) {
     set[way] |= USED;
-    if signs(set) == u32::MAX >> (u32::BITS - WAYS as u32) {
+    if signs(set) & ways == ways {
         set.iter_mut().for_each(|word| *word &= !USED);
         set[way] |= USED;
     }
@@ -201,6 +212,20 @@ fn use_way<const WAYS: usize>(set: &mut [u32; WAYS], way: usize) {
 #[cfg(test)]
 mod tests {
     use super::AllTags;
+    use super::sizes::TagSize;
+
+    #[test]
+    fn sets_and_ways_that_are_not_in_use_hold_nothing() {
+        let mut all = AllTags::<36, 12>::new(1);
+        let mut tags = all.sized::<20, 0>(0, TagSize::new(11, 15));
+        // Lines of set 7 of 2048, the highest bit of their numbers among them.
+        let line = |n: u32| n << 11 | n << 31 | 7;
+        let gone: Vec<_> = (0..30).filter_map(|n| tags.insert(line(n), 3, 1)).map(|old| old.line).collect();
+        assert_eq!(gone.len(), 15, "fifteen have room");
+        assert_eq!(tags.lines().count(), 15);
+        assert!((0..30).all(|n| tags.find(line(n)).is_some() != gone.contains(&line(n))));
+        assert!(tags.find(line(29) ^ 1 << 11).is_none(), "half of the sets are not in use");
+    }
 
     #[test]
     fn lines_are_told_apart_to_the_last_bit() {

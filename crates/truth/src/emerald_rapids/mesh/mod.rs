@@ -35,8 +35,9 @@ pub struct Traffic {
     turns: Vec<Waits<1>>,
     /// By ring, tile: messages that came down or up the column, and those that came along the row.
     ingress: Vec<Waits<2>>,
-    /// By ring, column, down.
+    /// By ring, column, down, and by ring, row, right.
     bridges: Vec<Waits<1>>,
+    bridges_aside: Vec<Waits<1>>,
     /// By tile: cycles that distress held messages back.
     throttled: Vec<u64>,
     /// By tile, for messages from below and above: cycles that they had to keep their place.
@@ -76,6 +77,7 @@ impl Traffic {
             turns: Waits::many(Ring::COUNT * tiles),
             ingress: Waits::many(Ring::COUNT * tiles),
             bridges: Waits::many(Ring::COUNT * columns * 2),
+            bridges_aside: Waits::many(Ring::COUNT * MOST_ROWS * 2),
             throttled: vec![0; tiles],
             ordered: vec![[0; 2]; tiles],
         }
@@ -103,7 +105,7 @@ impl Traffic {
     #[inline(never)]
     pub fn wait(&mut self, message: &Message) {
         let (ring, now, tiles) = (message.ring as usize, message.put, self.tiles);
-        let ((from_row, column), (to_row, _)) = (self.place(message.from), self.place(message.to));
+        let ((from_row, column), (to_row, to_column)) = (self.place(message.from), self.place(message.to));
         let down = usize::from(to_row > from_row);
         if message.left > message.put {
             let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
@@ -115,6 +117,12 @@ impl Traffic {
             && went > came
         {
             self.bridges[(ring * self.columns + column) * 2 + down].add(0, came, went, now);
+        }
+        if let Some(Bridged { came, went }) = message.bridged_aside
+            && went > came
+        {
+            let right = usize::from(to_column > column);
+            self.bridges_aside[(ring * MOST_ROWS + to_row) * 2 + right].add(0, came, went, now);
         }
         if message.turned > message.reached {
             let turn = usize::from(message.turn);
@@ -168,6 +176,12 @@ impl Traffic {
     /// The fabric's buffer of a column for messages that go up or down.
     pub fn bridge(&self, ring: Ring, column: usize, down: bool) -> &Queue {
         let [queue] = self.bridges[(ring as usize * self.columns + column) * 2 + usize::from(down)].totals();
+        queue
+    }
+
+    /// The fabric's buffer of a row for messages that go left or right.
+    pub fn bridge_aside(&self, ring: Ring, row: usize, right: bool) -> &Queue {
+        let [queue] = self.bridges_aside[(ring as usize * MOST_ROWS + row) * 2 + usize::from(right)].totals();
         queue
     }
 

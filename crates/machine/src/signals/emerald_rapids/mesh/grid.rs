@@ -1,6 +1,6 @@
 //! Where stops lie, which way messages go past them, and who sees them.
 
-use pericore_facts::emerald_rapids::{Message, Tile};
+use pericore_facts::emerald_rapids::{Dies, Message, Tile};
 
 /// Where a stop lies: its row, and its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,24 +15,33 @@ pub struct MessageWay {
     pub source: StopPlace,
     pub goal: StopPlace,
     pub down: bool,
-    /// It goes over the bridge between the dies.
+    /// It goes over a bridge to a die above or below.
     pub crosses: bool,
+    /// It goes over a bridge to a die on the left or right.
+    pub crosses_aside: bool,
     pub along_row: bool,
 }
 
-/// Stops of a mesh and the blocks of fabric between its dies, one bit each: tiles by number, then the upper die's
-/// blocks by column, then the lower die's.
+/// Stops of a mesh, and the blocks of fabric between its dies, by number, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen(u128);
+pub struct Seen {
+    stops: u128,
+    blocks: u64,
+}
 
 impl Seen {
-    pub const NOTHING: Self = Self(0);
+    pub const NOTHING: Self = Self { stops: 0, blocks: 0 };
     /// Everything.
-    pub const ALL: Self = Self(u128::MAX);
+    pub const ALL: Self = Self { stops: u128::MAX, blocks: u64::MAX };
 
-    /// One more bit.
-    pub fn add(&mut self, bit: usize) {
-        self.0 |= 1 << bit;
+    /// One more stop.
+    pub fn add(&mut self, stop: usize) {
+        self.stops |= 1 << stop;
+    }
+
+    /// One more block.
+    pub fn add_block(&mut self, block: u16) {
+        self.blocks |= 1 << block;
     }
 
     /// True if there is anything at all.
@@ -43,7 +52,7 @@ impl Seen {
 
     /// True if both have something.
     pub const fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
+        self.stops & other.stops != 0 || self.blocks & other.blocks != 0
     }
 }
 
@@ -51,9 +60,8 @@ impl Seen {
 #[derive(Debug, Clone)]
 pub struct MeshGrid {
     points: Vec<StopPlace>,
-    pub columns: u8,
-    /// First row of the lower die.
-    boundary: u8,
+    columns: u8,
+    dies: Dies,
 }
 
 impl MeshGrid {
@@ -61,14 +69,14 @@ impl MeshGrid {
     ///
     /// # Panics
     /// If it is larger than any that is known.
-    pub fn new(tiles: &[Tile]) -> Self {
-        let columns = tiles.iter().map(|tile| tile.column + 1).max().unwrap_or(0);
-        assert!(tiles.len() + 2 * usize::from(columns) <= u128::BITS as usize, "a mesh of {} tiles", tiles.len());
-        Self {
+    pub fn new(tiles: &[Tile], dies: Dies) -> Self {
+        let grid = Self {
             points: tiles.iter().map(|tile| StopPlace { row: tile.row, column: tile.column }).collect(),
-            columns,
-            boundary: tiles.iter().map(|tile| tile.row).max().unwrap_or(0).div_ceil(2),
-        }
+            columns: dies.columns * dies.across,
+            dies,
+        };
+        assert!(tiles.len() <= 128 && grid.blocks() <= 64, "a mesh of {} tiles", tiles.len());
+        grid
     }
 
     /// The tile of a row and column.
@@ -76,14 +84,36 @@ impl MeshGrid {
         usize::from(row) * usize::from(self.columns) + usize::from(column)
     }
 
-    /// Blocks of fabric.
-    pub fn blocks(&self) -> u16 {
-        2 * u16::from(self.columns)
+    /// Blocks of fabric of a die: one for each column that goes on above or below, and one for each row that goes on
+    /// aside.
+    fn blocks_of_die(&self) -> [u16; 2] {
+        let Dies { rows, columns, down, across } = self.dies;
+        [if down > 1 { columns.into() } else { 0 }, if across > 1 { rows.into() } else { 0 }]
     }
 
-    /// The bit of a block.
-    pub fn block(&self, number: u16) -> usize {
-        self.points.len() + usize::from(number)
+    /// Blocks of fabric.
+    pub fn blocks(&self) -> u16 {
+        u16::from(self.dies.down * self.dies.across) * self.blocks_of_die().iter().sum::<u16>()
+    }
+
+    /// The number of the first block of a stop's die.
+    fn first_block(&self, row: u8, column: u8) -> u16 {
+        let die = row / self.dies.rows * self.dies.across + column / self.dies.columns;
+        u16::from(die) * self.blocks_of_die().iter().sum::<u16>()
+    }
+
+    /// The blocks before and behind the bridge that a message crosses along its column.
+    pub fn column_blocks(&self, way: &MessageWay) -> [u16; 2] {
+        let column = way.source.column;
+        [way.source.row, way.goal.row].map(|row| self.first_block(row, column) + u16::from(column % self.dies.columns))
+    }
+
+    /// The blocks before and behind the bridge that it crosses along its row.
+    pub fn row_blocks(&self, way: &MessageWay) -> [u16; 2] {
+        let row = way.goal.row;
+        let [columns, _] = self.blocks_of_die();
+        [way.source.column, way.goal.column]
+            .map(|column| self.first_block(row, column) + columns + u16::from(row % self.dies.rows))
     }
 
     /// The way of a message.
@@ -93,22 +123,25 @@ impl MeshGrid {
             source,
             goal,
             down: goal.row > source.row,
-            crosses: (source.row >= self.boundary) != (goal.row >= self.boundary),
+            crosses: source.row / self.dies.rows != goal.row / self.dies.rows,
+            crosses_aside: source.column / self.dies.columns != goal.column / self.dies.columns,
             along_row: goal.column != source.column,
         }
     }
 
     /// What sees a message on its way.
     pub fn seen_by(&self, way: &MessageWay) -> Seen {
-        let MessageWay { source, goal, crosses, .. } = *way;
+        let MessageWay { source, goal, crosses, crosses_aside, .. } = *way;
         let (top, bottom) = (source.row.min(goal.row), source.row.max(goal.row));
         let (left, right) = (source.column.min(goal.column), source.column.max(goal.column));
         let mut seen = Seen::NOTHING;
         (top..=bottom).for_each(|row| seen.add(self.at(row, source.column)));
         (left..=right).for_each(|column| seen.add(self.at(goal.row, column)));
         if crosses {
-            seen.add(self.block(source.column.into()));
-            seen.add(self.block((source.column + self.columns).into()));
+            self.column_blocks(way).into_iter().for_each(|block| seen.add_block(block));
+        }
+        if crosses_aside {
+            self.row_blocks(way).into_iter().for_each(|block| seen.add_block(block));
         }
         seen
     }

@@ -10,7 +10,7 @@ mod report;
 use grid::{MeshGrid, Seen};
 use lines::{FabricLines, RINGS, StopLines, UNITS};
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{Message, Tile};
+use pericore_facts::emerald_rapids::{Dies, Message, Tile};
 use pericore_hardware::signal::{SignalSink, Stride, Wiring, WiringError};
 use queues::Queues;
 
@@ -55,12 +55,12 @@ pub struct MeshSignals {
 
 impl MeshSignals {
     /// Quiet meshes.
-    pub fn new(lines: MeshLines, tiles: &[Tile], sockets: u16) -> Self {
+    pub fn new(lines: MeshLines, (tiles, dies): (&[Tile], Dies), sockets: u16) -> Self {
         let unit = |tile: &Tile| {
             let (name, instance) = tile.unit?;
             Some((UNITS.iter().position(|unit| *unit == name)? as u8, instance))
         };
-        let grid = MeshGrid::new(tiles);
+        let grid = MeshGrid::new(tiles, dies);
         Self {
             units: tiles.iter().map(unit).collect(),
             lines,
@@ -87,7 +87,7 @@ impl MeshSignals {
             }
             for block in 0..self.grid.blocks() {
                 if self.lines.fabric.iter().any(|lines| observes(&lines.signals, block)) {
-                    observed.add(self.grid.block(block));
+                    observed.add_block(block);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Who waits where on a socket's mesh, from the times of its messages.
 
-use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, Message, ROOM, Ring};
+use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, Message, ROOM, Ring};
 use pericore_parts::waiting::{Egress, Stay, Waiting};
 
 use super::grid::MessageWay;
@@ -13,6 +13,7 @@ const FULL: usize = ROOM as usize;
 pub struct Stays {
     pub egress: Stay,
     pub bridge: Stay,
+    pub bridge_aside: Stay,
     pub turning: Stay,
     pub ingress: Stay,
 }
@@ -27,18 +28,26 @@ struct Stop {
     ingress: [Waiting<FULL>; Ring::COUNT],
 }
 
+/// The queues before the bridges of a column or a row, by ring, up or down, left or right.
+type Bridges = [[Waiting<FULL>; 2]; Ring::COUNT];
+
 /// The queues of a socket.
 #[derive(Debug, Clone)]
 pub struct Queues {
     stops: Vec<Stop>,
-    /// By column, ring, up or down: before the bridge.
-    bridges: Vec<[[Waiting<FULL>; 2]; Ring::COUNT]>,
+    /// By column, and by row.
+    bridges: Vec<Bridges>,
+    bridges_aside: Vec<Bridges>,
 }
 
 impl Queues {
     /// Empty queues of so many stops.
     pub fn new(stops: usize) -> Self {
-        Self { stops: vec![Stop::default(); stops], bridges: vec![Default::default(); MOST_COLUMNS] }
+        Self {
+            stops: vec![Stop::default(); stops],
+            bridges: vec![Default::default(); MOST_COLUMNS],
+            bridges_aside: vec![Default::default(); MOST_ROWS],
+        }
     }
 
     /// How a message stays in each of its queues. In its source's that is worked out only if it is `observed`.
@@ -61,6 +70,13 @@ impl Queues {
         if message.turned > message.reached {
             let turning = &mut self.stops[usize::from(message.turn)].turning[r];
             stays.turning = turning.wait(message.reached, message.turned, put);
+        }
+        if let Some(Bridged { came, went }) = message.bridged_aside
+            && went > came
+        {
+            let right = way.goal.column > way.source.column;
+            let bridge = &mut self.bridges_aside[usize::from(way.goal.row)][r][usize::from(right)];
+            stays.bridge_aside = bridge.wait(came, went, put);
         }
         if message.taken > message.arrived {
             let ingress = &mut self.stops[usize::from(message.to)].ingress[r];

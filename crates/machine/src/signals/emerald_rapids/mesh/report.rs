@@ -49,7 +49,12 @@ impl MeshSignals {
             }
         }
         if way.crosses {
-            self.report_fabric(message, way, stays.bridge, pulse);
+            self.report_fabric(message, self.grid.column_blocks(way), stays.bridge, pulse);
+        }
+        if way.crosses_aside {
+            // What does not find room bounces on the horizontal ring: no event is about that.
+            let stay = Stay { refused: false, ..stays.bridge_aside };
+            self.report_fabric(message, self.grid.row_blocks(way), stay, pulse);
         }
         if along_row && let Some((unit, index)) = self.units[usize::from(message.turn)] {
             let lines = &self.lines.stops[usize::from(unit)];
@@ -120,10 +125,14 @@ impl MeshSignals {
     }
 
     /// What the fabric counts of a message: its buffer on the near side, its egress on the far side.
-    fn report_fabric(&self, message: &Message, way: &MessageWay, stay: Stay, pulse: &mut impl FnMut(Line, u16, u32)) {
+    fn report_fabric(
+        &self,
+        message: &Message,
+        [near, far]: [u16; 2],
+        stay: Stay,
+        pulse: &mut impl FnMut(Line, u16, u32),
+    ) {
         let lines = &self.lines.fabric[message.ring as usize];
-        let (upper, lower) = (u16::from(way.source.column), u16::from(way.source.column + self.grid.columns));
-        let (near, far) = if way.down { (upper, lower) } else { (lower, upper) };
         if let Some(queue) = &lines.queue {
             report(queue, stay, near, pulse);
         }

@@ -7,7 +7,7 @@ use super::super::address;
 use super::super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
 use super::super::core::{EXCLUSIVE, MODIFIED, SHARED};
 use super::super::remote::{ELSEWHERE, NOWHERE};
-use super::super::tags::sizes::{L2_BYTES, SLICE_BYTES};
+use super::super::tags::sizes::L2_BYTES;
 use super::super::{Model, Stores};
 use pericore_facts::emerald_rapids::Found;
 use pericore_parts::warming::{Warming, fill};
@@ -20,7 +20,7 @@ impl Model {
         let all = u64::from(self.parameters.active_cores) * u64::from(self.sockets);
         let cores = if self.devices_only { 0 } else { (self.threads.len() as u64).min(all) };
         let slices = u64::from(self.parameters.slices) * u64::from(self.sockets);
-        let bytes = cores * L2_BYTES + slices * SLICE_BYTES;
+        let bytes = cores * L2_BYTES + slices * self.parameters.slice_bytes();
         fill(&mut Filling { model: self, leaving: VecDeque::with_capacity(LATER) }, bytes);
     }
 

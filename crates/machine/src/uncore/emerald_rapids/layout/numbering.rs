@@ -48,10 +48,9 @@ impl Model {
         (turn * active + u16::from(self.core_within(core))) * self.around + socket
     }
 
-    /// The place of a core among the places for cores: those of a part with fewer lie among them evenly.
     #[inline]
     fn slot_of(&self, core: u16) -> u8 {
-        self.parameters.slot(self.core_within(core))
+        self.places.slot(self.core_within(core))
     }
 
     /// Each core sits beside the slice of its place.

@@ -1,8 +1,8 @@
-//! The mesh: messages go up or down their column, over the bridge to the other die if need be, then left or right, and
+//! The mesh: messages go up or down their column, then left or right, over the bridges to other dies if need be, and
 //! every stop that they pass counts them.
 //!
 //! A message waits where it is put on the mesh (for a credit of the row that it goes to, and for a free slot to pass),
-//! at the bridge, where it turns, and where it is taken off. All of that is worked out when it is sent, from what was
+//! at bridges, where it turns, and where it is taken off. All of that is worked out when it is sent, from what was
 //! sent before, and is one fact.
 
 mod net;
@@ -12,7 +12,7 @@ mod way;
 
 use net::{Addresses, Blocks, Free, Lane, Net, Pace};
 use pericore_engine::{Period, Tick};
-use pericore_facts::emerald_rapids::{Readers, Ring, Tile};
+use pericore_facts::emerald_rapids::{Readers, Ring};
 use way::Ways;
 
 /// The meshes of all sockets.
@@ -29,7 +29,7 @@ pub struct Mesh {
 
 impl Mesh {
     /// Quiet meshes.
-    pub fn new(tiles: &[Tile], parameters: &super::Parameters, uclk: Period) -> Self {
+    pub fn new(parameters: &super::Parameters, uclk: Period) -> Self {
         let pace = Pace {
             half_base: parameters.mesh_base / 2,
             crossing: parameters.mesh_crossing,
@@ -37,7 +37,7 @@ impl Mesh {
         };
         Self {
             nets: (0..parameters.sockets).map(|_| Net::new(pace)).collect(),
-            ways: Box::new(Ways::new(tiles, parameters.mesh_hop as u32, parameters.mesh_crossing as u32)),
+            ways: Box::new(Ways::new(parameters.floor, parameters.mesh_hop as u32, parameters.mesh_crossing as u32)),
             waited: false,
             uclk,
             half_base: pace.half_base,

@@ -103,12 +103,12 @@ struct Sink {
     ports: [Port; Ring::COUNT],
 }
 
-/// What a column remembers.
+/// What a column or a row remembers.
 #[derive(Debug, Clone, Default)]
-struct Column {
+struct Line {
     /// By ring and leg.
     rails: [[Rail; 4]; Ring::COUNT],
-    /// By ring, up or down.
+    /// By ring, up or down, left or right.
     bridges: [[Port; 2]; Ring::COUNT],
 }
 
@@ -119,9 +119,8 @@ pub struct Net {
     sources: Box<[Source; MOST_TILES]>,
     turns: Box<[Turn; MOST_TILES]>,
     sinks: Box<[Sink; MOST_TILES]>,
-    columns: Box<[Column; MOST_COLUMNS]>,
-    /// By row, ring, leg.
-    rows: Box<[[[Rail; 2]; Ring::COUNT]; MOST_ROWS]>,
+    columns: Box<[Line; MOST_COLUMNS]>,
+    rows: Box<[Line; MOST_ROWS]>,
     /// When the rails are to be swept next.
     sweep: u64,
 }
@@ -161,7 +160,7 @@ impl Net {
         let ring = L::RING.unwrap_or(ring);
         let Pace { half_base, crossing, bridge } = self.pace;
         let (r, a, row) = (ring as usize, usize::from(agent) % 2, usize::from(way.goal.row) % MOST_ROWS);
-        let (climb, turn) = (way.column, way.turn());
+        let (climb, aside, turn) = (way.column, way.row, way.turn);
         let length = u64::from(L::LENGTH);
         let source = &mut self.sources[usize::from(from) % MOST_TILES];
         let first = put.max(source.next[r][a]);
@@ -180,7 +179,7 @@ impl Net {
         let mut bridged = None;
         if climb.crosses {
             let came = reached;
-            let went = column.bridges[r][usize::from(climb.down)].pass(came, bridge * L::LENGTH, put);
+            let went = column.bridges[r][usize::from(climb.onward)].pass(came, bridge * L::LENGTH, put);
             bridged = Some(Bridged { came, went });
             reached = went + crossing;
             if !climb.far.is_empty() {
@@ -188,21 +187,36 @@ impl Net {
                     + u64::from(climb.far.cycles);
             }
         }
-        let along_row = !way.row.is_empty();
+        let along_row = !aside.is_empty();
         let (mut ordered, mut turned) = (reached, reached);
+        let line = &mut self.rows[row];
         if along_row {
-            let rail = &mut self.rows[row][r][usize::from(way.row.rail) % 2];
             let acknowledged = &mut self.turns[usize::from(turn) % MOST_TILES].acknowledged;
             // An invalidation does not overtake the acknowledgement that came before it.
             if ring == Ring::Invalidate && acknowledged.0 <= reached {
                 ordered = reached.max(acknowledged.1);
             }
-            turned = board(rail, way.row, ordered, length, horizon);
+            turned = ordered;
+            if !aside.near.is_empty() {
+                let rail = &mut line.rails[r][usize::from(aside.near.rail) % 4];
+                turned = board(rail, &aside.near, ordered, length, horizon);
+            }
             if ring == Ring::Acknowledge {
                 *acknowledged = (reached, turned);
             }
         }
-        let arrived = turned + u64::from(way.row.cycles);
+        let mut arrived = turned + u64::from(aside.near.cycles);
+        let mut bridged_aside = None;
+        if aside.crosses {
+            let came = arrived;
+            let went = line.bridges[r][usize::from(aside.onward)].pass(came, bridge * L::LENGTH, put);
+            bridged_aside = Some(Bridged { came, went });
+            arrived = went + crossing;
+            if !aside.far.is_empty() {
+                let rail = &mut line.rails[r][usize::from(aside.far.rail) % 4];
+                arrived = board(rail, &aside.far, arrived, length, horizon) + u64::from(aside.far.cycles);
+            }
+        }
         let taken = self.sinks[usize::from(to) % MOST_TILES].ports[r].pass(arrived, L::LENGTH, put);
         let freed = if along_row { turned } else { taken };
         let returned = freed + u64::from(climb.back) + 1;
@@ -224,6 +238,7 @@ impl Net {
             reached,
             ordered,
             turned,
+            bridged_aside,
             arrived,
             taken,
             returned,
@@ -233,9 +248,8 @@ impl Net {
     #[cold]
     fn sweep(&mut self, now: u64) {
         let long_since = now - self.sweep >= SWEEP;
-        let columns = self.columns.iter_mut().flat_map(|column| column.rails.as_flattened_mut());
-        let rows = self.rows.iter_mut().flat_map(|rails| rails.as_flattened_mut());
-        for rail in columns.chain(rows) {
+        let lines = self.columns.iter_mut().chain(self.rows.iter_mut());
+        for rail in lines.flat_map(|line| line.rails.as_flattened_mut()) {
             if long_since {
                 *rail = Rail::new(now);
             } else {

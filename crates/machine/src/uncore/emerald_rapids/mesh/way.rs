@@ -1,16 +1,15 @@
 //! Ways over the mesh. They follow from the rows and the columns of their ends, so they are worked out once, when the
 //! machine is built.
 
-use super::super::layout::{BOUNDARY, COLUMNS, ROWS};
-use pericore_facts::emerald_rapids::{MOST_COLUMNS, MOST_ROWS, MOST_TILES, Tile};
+use super::super::layout::Floor;
+use pericore_facts::emerald_rapids::{MOST_COLUMNS, MOST_ROWS, MOST_TILES};
 
-/// A stretch along a column of one die, or along a row.
+/// A stretch along a column or a row of one die.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Leg {
-    /// The links between its stops, one bit each, from the top of its die or from the left; none if it begins where it
-    /// ends.
+    /// The links between its stops, one bit each, from the top or the left of its die; none if it begins where it ends.
     pub links: u8,
-    /// Its rail: of a column, by die, up or down; of a row, left or right.
+    /// Its rail of the column or row: by die, up or left before down or right.
     pub rail: u8,
     /// Cycles by which a slot's number is ahead of the cycle in which the slot passes the first stop.
     pub lead: u32,
@@ -37,40 +36,48 @@ impl Leg {
     }
 }
 
-/// A way along a column, over the bridge to the other die if need be.
+/// A way along a column or a row, over the bridge to the other die if need be.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Climb {
+pub struct Stretch {
     /// All of it, or what comes before the bridge.
     pub near: Leg,
     /// What comes behind the bridge.
     pub far: Leg,
-    pub down: bool,
+    /// It goes down or right.
+    pub onward: bool,
     pub crosses: bool,
     /// Cycles from its last stop back to its first.
     pub back: u32,
 }
 
-impl Climb {
-    fn new((from, to): (u8, u8), hop: u32, crossing: u32) -> Self {
-        let down = to > from;
-        let crosses = (from >= BOUNDARY) != (to >= BOUNDARY);
-        let (before, behind) = match (crosses, down) {
+impl Stretch {
+    /// A way between two stops of a line that has so many on each die.
+    fn new((from, to): (u8, u8), stops: u8, hop: u32, crossing: u32) -> Self {
+        let onward = to > from;
+        let crosses = from / stops != to / stops;
+        let (before, behind) = match (crosses, onward) {
             (false, _) => (to, to),
-            (true, true) => (BOUNDARY - 1, BOUNDARY),
-            (true, false) => (BOUNDARY, BOUNDARY - 1),
+            (true, true) => (stops - 1, stops),
+            (true, false) => (stops, stops - 1),
         };
         let leg = |from: u8, to: u8| {
-            let die = from / BOUNDARY;
-            let leg = Leg::new((from % BOUNDARY, to % BOUNDARY), BOUNDARY, hop);
+            let die = from / stops;
+            let leg = Leg::new((from % stops, to % stops), stops, hop);
             Leg { rail: die * 2 + leg.rail, ..leg }
         };
         Self {
             near: leg(from, before),
             far: leg(behind, to),
-            down,
+            onward,
             crosses,
             back: hop * u32::from(from.abs_diff(to)) + if crosses { crossing } else { 0 },
         }
+    }
+
+    /// True if it begins where it ends.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.near.is_empty() && !self.crosses
     }
 }
 
@@ -86,48 +93,46 @@ pub struct Spot {
 pub struct Way<'a> {
     pub source: Spot,
     pub goal: Spot,
-    pub column: &'a Climb,
-    pub row: &'a Leg,
+    pub column: &'a Stretch,
+    pub row: &'a Stretch,
+    /// Tile where it turns.
+    pub turn: u8,
 }
-
-impl Way<'_> {
-    /// Where it turns.
-    #[inline]
-    pub const fn turn(&self) -> u8 {
-        self.goal.row * COLUMNS + self.source.column
-    }
-}
-
-const _: () = assert!(ROWS as usize <= MOST_ROWS && COLUMNS as usize <= MOST_COLUMNS);
-const _: () = assert!(ROWS as usize * COLUMNS as usize <= MOST_TILES);
 
 /// All ways.
 #[derive(Debug)]
 pub struct Ways {
     spots: [Spot; MOST_TILES],
+    /// Columns of the mesh.
+    width: u8,
     /// By row of their ends.
-    columns: [[Climb; MOST_ROWS]; MOST_ROWS],
+    columns: [[Stretch; MOST_ROWS]; MOST_ROWS],
     /// By column of their ends.
-    rows: [[Leg; MOST_COLUMNS]; MOST_COLUMNS],
+    rows: [[Stretch; MOST_COLUMNS]; MOST_COLUMNS],
 }
 
 impl Ways {
     /// Those between tiles that are numbered row by row. `hop` and `crossing` are cycles from stop to stop and over
-    /// the bridge.
-    pub fn new(tiles: &[Tile], hop: u32, crossing: u32) -> Self {
+    /// a bridge.
+    pub fn new(floor: &Floor, hop: u32, crossing: u32) -> Self {
+        let dies = floor.dies;
+        let (height, width) = (dies.rows * dies.down, dies.columns * dies.across);
         let mut ways = Self {
             spots: [Spot::default(); MOST_TILES],
-            columns: [[Climb::default(); MOST_ROWS]; MOST_ROWS],
-            rows: [[Leg::default(); MOST_COLUMNS]; MOST_COLUMNS],
+            width,
+            columns: [[Stretch::default(); MOST_ROWS]; MOST_ROWS],
+            rows: [[Stretch::default(); MOST_COLUMNS]; MOST_COLUMNS],
         };
-        for (spot, tile) in ways.spots.iter_mut().zip(tiles) {
+        for (spot, tile) in ways.spots.iter_mut().zip(&floor.tiles) {
             *spot = Spot { row: tile.row, column: tile.column };
         }
-        for (from, to) in (0..ROWS).flat_map(|from| (0..ROWS).map(move |to| (from, to))) {
-            ways.columns[usize::from(from)][usize::from(to)] = Climb::new((from, to), hop, crossing);
+        for (from, to) in (0..height).flat_map(|from| (0..height).map(move |to| (from, to))) {
+            let stretch = Stretch::new((from, to), dies.rows, hop, crossing);
+            ways.columns[usize::from(from)][usize::from(to)] = stretch;
         }
-        for (from, to) in (0..COLUMNS).flat_map(|from| (0..COLUMNS).map(move |to| (from, to))) {
-            ways.rows[usize::from(from)][usize::from(to)] = Leg::new((from, to), COLUMNS, hop);
+        for (from, to) in (0..width).flat_map(|from| (0..width).map(move |to| (from, to))) {
+            let stretch = Stretch::new((from, to), dies.columns, hop, crossing);
+            ways.rows[usize::from(from)][usize::from(to)] = stretch;
         }
         ways
     }
@@ -141,6 +146,7 @@ impl Ways {
             goal,
             column: &self.columns[usize::from(source.row) % MOST_ROWS][usize::from(goal.row) % MOST_ROWS],
             row: &self.rows[usize::from(source.column) % MOST_COLUMNS][usize::from(goal.column) % MOST_COLUMNS],
+            turn: goal.row * self.width + source.column,
         }
     }
 }
@@ -148,26 +154,45 @@ impl Ways {
 #[cfg(test)]
 mod tests {
     use super::Ways;
-    use crate::uncore::emerald_rapids::layout::tiles;
+    use crate::uncore::emerald_rapids::Parameters;
 
     #[test]
     fn a_way_goes_along_its_column_over_the_bridge_and_along_a_row() {
-        let ways = Ways::new(&tiles(), 2, 9);
+        let ways = Ways::new(Parameters::p8592().floor, 2, 9);
         // From row 3, column 1 to row 8, column 5.
         let way = ways.between(3 * 7 + 1, 8 * 7 + 5);
         let (column, row) = (way.column, way.row);
-        assert!(column.crosses && column.down);
-        assert_eq!(way.turn(), 8 * 7 + 1);
+        assert!(column.crosses && column.onward && !row.crosses);
+        assert_eq!(way.turn, 8 * 7 + 1);
         assert_eq!((column.near.links, column.near.cycles, column.near.rail), (0b1_1000, 4, 1));
         assert_eq!((column.far.links, column.far.cycles, column.far.rail), (0b11, 4, 3));
-        assert_eq!((row.links, row.cycles, row.rail), (0b1_1110, 8, 1));
+        assert_eq!((row.near.links, row.near.cycles, row.near.rail), (0b1_1110, 8, 1));
         // Five stops and the bridge.
         assert_eq!(column.back, 19);
         // Up and to the left on one die; two messages meet in a slot if they pass a stop in the same cycle.
         let (below, here) = (ways.between(4 * 7 + 6, 7), ways.between(2 * 7 + 5, 7));
-        assert!(!below.column.crosses && !below.column.down);
-        assert_eq!((below.column.near.rail, below.row.rail), (0, 0));
+        assert!(!below.column.crosses && !below.column.onward);
+        assert_eq!((below.column.near.rail, below.row.near.rail), (0, 0));
         assert_eq!(below.column.near.lead - here.column.near.lead, 4, "two stops earlier");
-        assert!(ways.between(14, 14).column.near.is_empty() && ways.between(14, 14).row.is_empty());
+        assert!(ways.between(14, 14).column.is_empty() && ways.between(14, 14).row.is_empty());
+    }
+
+    #[test]
+    fn a_way_over_four_dies_crosses_two_bridges() {
+        let ways = Ways::new(Parameters::preset("8480+").unwrap().floor, 1, 9);
+        // From row 1, column 8 to row 7, column 3: down to the lower dies, then left to the first of them.
+        let way = ways.between(10 + 8, 7 * 10 + 3);
+        let (column, row) = (way.column, way.row);
+        assert_eq!((column.crosses, column.onward, row.crosses, row.onward), (true, true, true, false));
+        assert_eq!(way.turn, 7 * 10 + 8);
+        assert_eq!((column.near.links, column.near.cycles, column.near.rail), (0b1110, 3, 1));
+        assert_eq!((column.far.links, column.far.cycles, column.far.rail), (0b11, 2, 3));
+        // Of the right die from its fourth column to its first, of the left one from its last to its fourth.
+        assert_eq!((row.near.links, row.near.cycles, row.near.rail), (0b111, 3, 2));
+        assert_eq!((row.far.links, row.far.cycles, row.far.rail), (0b1000, 1, 0));
+        assert_eq!((column.back, row.back), (6 + 9, 5 + 9));
+        // From beside the bridge there is no stop before it.
+        let edge = ways.between(4, 5).row;
+        assert!(edge.crosses && edge.near.is_empty() && edge.far.is_empty() && !edge.is_empty());
     }
 }

@@ -1,0 +1,183 @@
+//! A drawing of the mesh: a letter for each stop, dies apart.
+
+use std::str::FromStr;
+
+use pericore_facts::emerald_rapids::{Dies, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Tile};
+
+use super::super::address::AGENTS;
+use super::super::link::LINKS;
+
+/// Stops of a die in a line: what a slot's links have room for.
+const MOST_STOPS: u8 = 7;
+/// Dies in a line: a message crosses one bridge along its column, and one along its row.
+const MOST_DIES: u8 = 2;
+/// Places for cores and slices by which cores with adjacent numbers lie apart. No number of them may be a multiple of it.
+pub const SPREAD: u8 = 37;
+
+/// The stops of a socket's mesh.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Floor {
+    /// Row by row.
+    pub tiles: Vec<Tile>,
+    /// How they are cut into dies.
+    pub dies: Dies,
+    /// Places for cores with their slices.
+    pub agents: u8,
+}
+
+/// What is wrong with a drawing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FloorError {
+    /// A letter that stands for nothing.
+    #[error("mesh: line {0} has {1:?}: draw stops as P U M C .")]
+    Letter(usize, char),
+    /// Dies that are not all alike.
+    #[error("mesh: its dies differ in size: give all as many rows and columns")]
+    Uneven,
+    /// More than the model's tables have room for.
+    #[error("mesh: {0} is more than {1}: draw fewer")]
+    Large(&'static str, usize),
+    /// What every part has the same number of.
+    #[error("mesh: {found} of {unit}: there are {built}")]
+    Units {
+        /// Letter of the units.
+        unit: char,
+        /// How many are drawn.
+        found: u16,
+        /// How many the model has.
+        built: u16,
+    },
+}
+
+/// A letter, and the unit that it stands for.
+const LETTERS: [(char, &str); 4] = [('P', "m2pcie"), ('U', "m3upi"), ('M', "m2m"), ('C', "cha")];
+
+impl FromStr for Floor {
+    type Err = FloorError;
+
+    /// Reads rows of letters: `|` stands between dies side by side, a line of `-` and `+` between those above and below.
+    /// Units are numbered die by die, and row by row of each.
+    fn from_str(text: &str) -> Result<Self, FloorError> {
+        let (mut bands, mut band) = (Vec::new(), Vec::new());
+        for (number, line) in text.lines().enumerate() {
+            if line.starts_with('-') {
+                bands.push(std::mem::take(&mut band));
+                continue;
+            }
+            if let Some(letter) = line.chars().find(|&letter| letter != '|' && !is_stop(letter)) {
+                return Err(FloorError::Letter(number + 1, letter));
+            }
+            band.push(line.split('|').collect::<Vec<&str>>());
+        }
+        bands.push(band);
+        let dies = Dies {
+            rows: bands[0].len() as u8,
+            columns: bands[0].first().map_or(0, |row| row[0].len()) as u8,
+            down: bands.len() as u8,
+            across: bands[0].first().map_or(0, Vec::len) as u8,
+        };
+        let is_even = |row: &Vec<&str>| {
+            row.len() == usize::from(dies.across) && row.iter().all(|die| die.len() == usize::from(dies.columns))
+        };
+        if !bands.iter().all(|band| band.len() == usize::from(dies.rows) && band.iter().all(is_even)) {
+            return Err(FloorError::Uneven);
+        }
+        check_size(dies)?;
+        let width = usize::from(dies.columns * dies.across);
+        let place = |index: usize| ((index / width) as u8, (index % width) as u8);
+        let empty = |index| {
+            let (row, column) = place(index);
+            Tile { row, column, unit: None }
+        };
+        let mut tiles: Vec<Tile> = (0..width * usize::from(dies.rows * dies.down)).map(empty).collect();
+        let mut counts = [0_u16; LETTERS.len()];
+        for (above, band) in bands.iter().enumerate() {
+            for die in 0..usize::from(dies.across) {
+                for (within, row) in band.iter().enumerate() {
+                    let row_number = above * usize::from(dies.rows) + within;
+                    for (column, letter) in row[die].chars().enumerate() {
+                        let Some(kind) = LETTERS.iter().position(|&(known, _)| known == letter) else { continue };
+                        let index = row_number * width + die * usize::from(dies.columns) + column;
+                        tiles[index].unit = Some((LETTERS[kind].1, counts[kind]));
+                        counts[kind] += 1;
+                    }
+                }
+            }
+        }
+        // Stacks are free to choose, but every device has one.
+        for (kind, built) in [(1, u16::from(LINKS)), (2, MEMORY_UNITS)] {
+            if counts[kind] != built {
+                return Err(FloorError::Units { unit: LETTERS[kind].0, found: counts[kind], built });
+            }
+        }
+        check_count("agents", counts[3], AGENTS as u16)?;
+        check_count("I/O stacks", counts[0], MOST_STACKS)?;
+        Ok(Self { tiles, dies, agents: counts[3] as u8 })
+    }
+}
+
+/// Controllers of memory channels: two channels each.
+const MEMORY_UNITS: u16 = 4;
+/// I/O stacks that the mesh may have.
+const MOST_STACKS: u16 = 16;
+
+fn is_stop(letter: char) -> bool {
+    letter == '.' || LETTERS.iter().any(|&(known, _)| known == letter)
+}
+
+fn check_size(dies: Dies) -> Result<(), FloorError> {
+    let (rows, columns) = (usize::from(dies.rows * dies.down), usize::from(dies.columns * dies.across));
+    for (what, found, most) in [
+        ("a die's rows", dies.rows.into(), MOST_STOPS.into()),
+        ("a die's columns", dies.columns.into(), MOST_STOPS.into()),
+        ("dies in a column", dies.down.into(), MOST_DIES.into()),
+        ("dies in a row", dies.across.into(), MOST_DIES.into()),
+        ("rows", rows, MOST_ROWS),
+        ("columns", columns, MOST_COLUMNS),
+        ("stops", rows * columns, MOST_TILES),
+    ] {
+        check_count(what, found as u16, most as u16)?;
+    }
+    Ok(())
+}
+
+const fn check_count(what: &'static str, found: u16, most: u16) -> Result<(), FloorError> {
+    if found == 0 || found > most { Err(FloorError::Large(what, most as usize)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Floor, FloorError};
+
+    fn units(floor: &Floor, name: &str) -> Vec<(u16, (u8, u8))> {
+        let here = floor.tiles.iter().filter_map(|tile| {
+            let (unit, instance) = tile.unit?;
+            (unit == name).then_some((instance, (tile.row, tile.column)))
+        });
+        let mut found: Vec<_> = here.collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn units_are_numbered_die_by_die() {
+        let floor: Floor = "PU|UP\nMC|CM\n--+--\nMC|CM\nPU|UP".parse().unwrap();
+        assert_eq!((floor.dies.rows, floor.dies.columns, floor.dies.down, floor.dies.across), (2, 2, 2, 2));
+        assert_eq!((floor.tiles.len(), floor.agents), (16, 4));
+        assert_eq!(units(&floor, "cha"), [(0, (1, 1)), (1, (1, 2)), (2, (2, 1)), (3, (2, 2))]);
+        assert_eq!(units(&floor, "m2pcie"), [(0, (0, 0)), (1, (0, 3)), (2, (3, 0)), (3, (3, 3))]);
+        let two: Floor = "UU\nPC\nMM\n--\nMM\nCC\nUU".parse().unwrap();
+        assert_eq!(units(&two, "cha"), [(0, (1, 1)), (1, (4, 0)), (2, (4, 1))]);
+    }
+
+    #[test]
+    fn a_drawing_that_cannot_be_is_refused() {
+        let wrong = |text: &str| text.parse::<Floor>().unwrap_err();
+        assert_eq!(wrong("PU|UP\nMC|CMC"), FloorError::Uneven);
+        assert_eq!(wrong("PU\nMC\n--\nMC"), FloorError::Uneven);
+        assert_eq!(wrong("PUx"), FloorError::Letter(1, 'x'));
+        assert_eq!(wrong("CCCCCCCC"), FloorError::Large("a die's columns", 7));
+        assert_eq!(wrong("C|C|C"), FloorError::Large("dies in a row", 2));
+        assert_eq!(wrong("PUUUC"), FloorError::Units { unit: 'U', found: 3, built: 4 });
+    }
+}

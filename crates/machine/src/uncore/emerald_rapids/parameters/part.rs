@@ -1,0 +1,246 @@
+//! Parts as files (`catalog/parts`): what a data sheet says, and apart from it what was fitted or assumed.
+
+use std::sync::LazyLock;
+
+use pericore_dram::Timing;
+use toml::{Table, Value};
+
+use super::super::layout::{Floor, FloorError};
+use super::{Parameters, phase_settings};
+
+/// The files. What one has from another stands behind that.
+const FILES: [&str; 3] = [
+    include_str!("../../../../../../catalog/parts/8592+.toml"),
+    include_str!("../../../../../../catalog/parts/8568.toml"),
+    include_str!("../../../../../../catalog/parts/8480+.toml"),
+];
+/// Sections of a file.
+const DATASHEET: &str = "datasheet";
+const FITTED: &str = "fitted";
+
+/// A part.
+#[derive(Debug)]
+pub struct Part {
+    /// Its command-line name.
+    pub name: String,
+    /// Its numbers, for a machine of one socket with all that it has in use.
+    pub parameters: Parameters,
+    /// Both sections, with what it has from another part.
+    values: Table,
+}
+
+/// What is wrong with a part's file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PartError {
+    /// It cannot be read.
+    #[error("no TOML: {0}")]
+    Syntax(String),
+    /// A key that it must have.
+    #[error("{0} is missing: add it, or name a part that has it (like = ...)")]
+    Missing(&'static str),
+    /// A value that a key does not take.
+    #[error("{0}: {1} does not do")]
+    Value(&'static str, String),
+    /// A key that nothing reads.
+    #[error("{0} is no key of a part: remove it")]
+    Unknown(String),
+    /// The drawing of the mesh.
+    #[error(transparent)]
+    Floor(#[from] FloorError),
+}
+
+/// The parts that are shipped, in the order of their files.
+///
+/// # Panics
+/// If a file cannot be read, which a test would have shown.
+pub fn shipped() -> &'static [Part] {
+    static PARTS: LazyLock<Vec<Part>> = LazyLock::new(|| {
+        FILES.iter().fold(Vec::new(), |mut parts, text| {
+            let part = read(text, &parts).unwrap_or_else(|error| panic!("{error} in a file of catalog/parts: {text}"));
+            parts.push(part);
+            parts
+        })
+    });
+    &PARTS
+}
+
+/// Reads a file; `known` are the parts that it may be like.
+///
+/// # Errors
+/// [`PartError`] for the first thing that is wrong.
+pub fn read(text: &str, known: &[Part]) -> Result<Part, PartError> {
+    let mut file = Values(text.parse().map_err(|error: toml::de::Error| PartError::Syntax(error.to_string()))?);
+    let name = file.text("part")?;
+    let family = file.text("family")?;
+    let family = pericore_catalog::family(&family).ok_or(PartError::Value("family", family))?.name;
+    let mut values = match file.text("like") {
+        Ok(like) => {
+            let part = known.iter().find(|part| part.name == like).ok_or(PartError::Value("like", like))?;
+            part.values.clone()
+        }
+        Err(_) => Table::new(),
+    };
+    values.extend(file.section(DATASHEET)?);
+    values.extend(file.section(FITTED)?);
+    file.has_no_more()?;
+    Ok(Part { name, parameters: parameters(family, Values(values.clone()))?, values })
+}
+
+/// What a part's values stand for.
+fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartError> {
+    let floor: &Floor = Box::leak(Box::new(of.lines("mesh")?.parse()?));
+    let (cores, memory, sets) = (of.number("cores")?, of.text("memory")?, of.number::<u32>("slice_sets")?);
+    let dram = Timing {
+        reads: of.number("memory_reads")?,
+        writes: of.number("memory_writes")?,
+        write_high: of.number("memory_write_high")?,
+        write_low: of.number("memory_write_low")?,
+        page_idle: of.number("memory_page_idle")?,
+        trtrs: of.number("memory_rank_turn")?,
+        ..timing("memory", &memory)?.1
+    };
+    let expander = of.text("expander_memory").ok();
+    let parameters = Parameters {
+        floor,
+        phases: Box::leak(Box::new(phase_settings(family, of.ratios()?))),
+        sockets: 1,
+        clusters: 1, // off, as servers are delivered
+        cores,
+        active_cores: cores, // all, as servers are delivered
+        slices: of.number("slices")?,
+        slice_set_bits: sets.is_power_of_two().then(|| sets.trailing_zeros()).ok_or(value("slice_sets", sets))?,
+        slice_ways: of.number("slice_ways")?,
+        threads_per_core: of.number("threads_per_core")?,
+        memory: 64 << 30, // sixteen subchannels of 4 GiB; what line numbers of 32 bits allow for two sockets
+        grid_mhz: of.number("grid_mhz")?,
+        core_mhz: of.number("core_mhz")?,
+        uncore_mhz: of.number("uncore_mhz")?,
+        link_mhz: of.number("link_mhz")?,
+        memory_mhz: timing("memory", &memory)?.0,
+        fill_buffers: of.number("fill_buffers")?,
+        prefetch_buffers: of.number("prefetch_buffers")?,
+        writeback_buffers: of.number("writeback_buffers")?,
+        hit_interval: of.number("hit_interval")?,
+        l2_latency: of.number("l2_latency")?,
+        miss_to_mesh: of.number("miss_to_mesh")?,
+        mesh_to_use: of.number("mesh_to_use")?,
+        mesh_base: of.number("mesh_base")?,
+        mesh_hop: of.number("mesh_hop")?,
+        mesh_crossing: of.number("mesh_crossing")?,
+        mesh_bridge: of.number("mesh_bridge")?,
+        ingress_entries: of.number("ingress_entries")?,
+        ingress_latency: of.number("ingress_latency")?,
+        tor_entries: of.number("tor_entries")?,
+        llc_data: of.number("llc_data")?,
+        llc_miss: of.number("llc_miss")?,
+        llc_quick: of.number("llc_quick")?,
+        core_snoop: of.number("core_snoop")?,
+        mesh_to_memory: of.number("mesh_to_memory")?,
+        memory_to_mesh: of.number("memory_to_mesh")?,
+        dram,
+        link_slot: of.number("link_slot")?,
+        link_crossing: of.number("link_crossing")?,
+        expanders: of.number("expanders")?,
+        expander_way: of.number("expander_way")?,
+        expander_dram: expander.map(|memory| timing("expander_memory", &memory)).transpose()?.map(|(_, timing)| timing),
+    };
+    of.has_no_more()?;
+    Ok(parameters)
+}
+
+/// The clock of the data bus in MHz, and the timing, of memory of a rate.
+fn timing(key: &'static str, rate: &str) -> Result<(u64, Timing), PartError> {
+    match rate {
+        "ddr5-5600" => Ok((2800, Timing::ddr5_5600())),
+        "ddr5-4800" => Ok((2400, Timing::ddr5_4800())),
+        _ => Err(value(key, rate)),
+    }
+}
+
+fn value(key: &'static str, value: impl ToString) -> PartError {
+    PartError::Value(key, value.to_string())
+}
+
+fn refused(key: &'static str, found: &Value) -> PartError {
+    match found {
+        Value::Integer(number) => value(key, number),
+        Value::String(text) => value(key, text),
+        other => value(key, format!("a value of type {}", other.type_str())),
+    }
+}
+
+/// Values that have not been read yet.
+struct Values(Table);
+
+impl Values {
+    fn take(&mut self, key: &'static str) -> Result<Value, PartError> {
+        self.0.remove(key).ok_or(PartError::Missing(key))
+    }
+
+    fn number<T: TryFrom<i64>>(&mut self, key: &'static str) -> Result<T, PartError> {
+        let found = self.take(key)?;
+        found.as_integer().and_then(|number| T::try_from(number).ok()).ok_or_else(|| refused(key, &found))
+    }
+
+    fn text(&mut self, key: &'static str) -> Result<String, PartError> {
+        let found = self.take(key)?;
+        found.as_str().map(str::to_owned).ok_or_else(|| refused(key, &found))
+    }
+
+    /// A list of lines, as one text.
+    fn lines(&mut self, key: &'static str) -> Result<String, PartError> {
+        let found = self.take(key)?;
+        let lines = found.as_array().and_then(|lines| lines.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+        lines.map(|lines| lines.join("\n")).ok_or_else(|| refused(key, &found))
+    }
+
+    fn ratios(&mut self) -> Result<[u8; 3], PartError> {
+        let found = self.take("ratios")?;
+        let numbers = found.as_array().map(|list| list.iter().filter_map(Value::as_integer));
+        let small = numbers.map(|all| all.filter_map(|number| u8::try_from(number).ok()).collect::<Vec<_>>());
+        small.and_then(|all| all.try_into().ok()).ok_or_else(|| refused("ratios", &found))
+    }
+
+    fn section(&mut self, key: &'static str) -> Result<Table, PartError> {
+        match self.take(key)? {
+            Value::Table(table) => Ok(table),
+            other => Err(refused(key, &other)),
+        }
+    }
+
+    fn has_no_more(&self) -> Result<(), PartError> {
+        self.0.keys().next().map_or(Ok(()), |key| Err(PartError::Unknown(key.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILES, PartError, read, shipped};
+
+    #[test]
+    fn shipped_parts_are_sound() {
+        for part in shipped() {
+            assert_eq!(part.parameters.check(), Ok(()), "{}", part.name);
+        }
+        let names: Vec<&str> = shipped().iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["8592+", "8568", "8480+"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |from: &str, to: &str| {
+            assert!(FILES[0].contains(from), "{from}");
+            read(&FILES[0].replace(from, to), &[]).unwrap_err().to_string()
+        };
+        assert_eq!(wrong("cores = 64", "cores = 640"), "cores: 640 does not do");
+        assert_eq!(
+            wrong("cores = 64", "hearts = 64"),
+            "cores is missing: add it, or name a part that has it (like = ...)"
+        );
+        assert_eq!(wrong("cores = 64", "cores = 64\nhearts = 1"), "hearts is no key of a part: remove it");
+        assert_eq!(wrong("slice_sets = 4096", "slice_sets = 4095"), "slice_sets: 4095 does not do");
+        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory: ddr5-9 does not do");
+        assert_eq!(wrong("MCCCCCM", "MCCCQCM"), "mesh: line 4 has 'Q': draw stops as P U M C .");
+        assert!(matches!(read(FILES[1], &[]), Err(PartError::Value("like", _))));
+    }
+}
