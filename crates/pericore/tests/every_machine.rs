@@ -5,7 +5,7 @@ use crate::ours::{PERICORE, command};
 /// A machine, its events, and which of them count when cores read, when cores write, and when devices do something.
 type Machine = (&'static str, &'static str, [&'static str; 3]);
 
-const MACHINES: [Machine; 3] = [
+const MACHINES: [Machine; 4] = [
     (
         "e5-2600",
         "cbo/RxR_INSERTS.VFIFO/,ha/REQUESTS.READS/,ha/REQUESTS.WRITES/,\
@@ -23,6 +23,12 @@ const MACHINES: [Machine; 3] = [
         "emerald-rapids",
         "cha/TOR_INSERTS.IA/,cha/TOR_INSERTS.IO/,cha/TOR_INSERTS.IA_MISS/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,\
          iio/DATA_REQ_OF_CPU.MEM_READ.PART0/",
+        ["imc/CAS_COUNT.RD/", "cha/TOR_INSERTS.IA/", "cha/TOR_INSERTS.IO/"],
+    ),
+    (
+        "sapphire-rapids",
+        "cha/TOR_INSERTS.IA/,cha/TOR_INSERTS.IO/,cha/TOR_INSERTS.IA_MISS/,imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,\
+         iio/DATA_REQ_OF_CPU.MEM_READ.PART0/,mdf/CRS_TxR_INSERTS.BL_CRD/",
         ["imc/CAS_COUNT.RD/", "cha/TOR_INSERTS.IA/", "cha/TOR_INSERTS.IO/"],
     ),
 ];
@@ -76,7 +82,7 @@ fn every_workload_runs_on_every_machine() {
 
 #[test]
 fn fewer_cores_run_what_all_could() {
-    for ((machine, events, kinds), cores) in MACHINES.into_iter().zip([5, 3, 20]) {
+    for ((machine, events, kinds), cores) in MACHINES.into_iter().zip([5, 3, 20, 18]) {
         let machine = format!("{machine}:sockets=2,cores={cores}");
         for (workload, kind) in
             [("mixed:requests=3000", 0), ("dma-read:requests=1000", 2), ("random:requests=3000,remote=40", 0)]

@@ -1,10 +1,22 @@
 //! A family without a traffic model: all that needs no traffic works, and all that does says what is missing.
 
+use std::fs;
+
 use crate::ours::{PERICORE, command};
 
-/// Exit status, standard output and standard error.
+/// Exit status, standard output and standard error, beside a family of one's own: all shipped ones have a model.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = command(PERICORE).args(arguments).output().expect("it starts");
+    const SHIPPED: &str = include_str!("../../../catalog/families/sapphire-rapids.toml");
+    let own = SHIPPED
+        .replace("family = \"sapphire-rapids\"", "family = \"own-rapids\"")
+        .replace("aliases = [\"spr\"]", "aliases = [\"own\"]")
+        .replace("model = 143", "model = 243");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("families")).expect("a folder");
+    fs::write(folder.path().join("families/own-rapids.toml"), own).expect("written");
+    let mut command = command(PERICORE);
+    command.env("PERICORE_CATALOG", folder.path());
+    let output = command.args(arguments).output().expect("it starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
@@ -12,20 +24,24 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn commands_that_count_name_the_families_with_a_software_machine() {
     let commands: [&[&str]; 6] = [
-        &["stat", "--machine", "spr", "-e", "cha/CLOCKTICKS/"],
-        &["stat", "--machine", "sapphire-rapids", "--workload", "stream"],
-        &["record", "--machine", "spr", "-o", "/nowhere/counts.rec"],
-        &["top", "--machine", "spr"],
-        &["serve", "--machine", "spr"],
-        &["machine", "run", "--machine", "spr", "--workload", "stream", "--", "true"],
+        &["stat", "--machine", "own", "-e", "cha/CLOCKTICKS/"],
+        &["stat", "--machine", "own-rapids", "--workload", "stream"],
+        &["record", "--machine", "own", "-o", "/nowhere/counts.rec"],
+        &["top", "--machine", "own"],
+        &["serve", "--machine", "own"],
+        &["machine", "run", "--machine", "own", "--workload", "stream", "--", "true"],
     ];
     for arguments in commands {
         let (status, _, errors) = run(arguments);
         assert_ne!(status, Some(0), "{arguments:?}: {errors}");
         assert!(status.is_some() && !errors.contains("panicked"), "{arguments:?}: {errors}");
-        for part in
-            ["no software sapphire-rapids yet", "nehalem (x5570)", "e5-2600 (e5-2680)", "emerald-rapids (8592+)"]
-        {
+        for part in [
+            "no software own-rapids yet",
+            "nehalem (x5570)",
+            "e5-2600 (e5-2680)",
+            "emerald-rapids (8592+)",
+            "sapphire-rapids (8480+)",
+        ] {
             assert!(errors.contains(part), "{arguments:?}: {errors}");
         }
     }
@@ -34,15 +50,15 @@ fn commands_that_count_name_the_families_with_a_software_machine() {
 /// Codes of Intel's event files; 0x05 with umask 0xCF is CAS_COUNT.RD.
 #[test]
 fn plans_registers_and_look_ups_need_no_traffic() {
-    let (status, _, plan) = run(&["stat", "--machine", "spr", "--dry-run", "-e", "imc/CAS_COUNT.RD/"]);
+    let (status, _, plan) = run(&["stat", "--machine", "own", "--dry-run", "-e", "imc/CAS_COUNT.RD/"]);
     assert_eq!(status, Some(0), "{plan}");
     assert_eq!(plan.matches("<- 0xcf05  (select and enable)").count(), 8, "{plan}");
-    let (status, machine, _) = run(&["machine", "show", "--machine", "spr:sockets=2"]);
+    let (status, machine, _) = run(&["machine", "show", "--machine", "own:sockets=2"]);
     assert!(status == Some(0) && machine.contains("cha       60 a socket"), "{machine}");
-    let (status, health, _) = run(&["doctor", "--machine", "spr:sockets=2"]);
-    assert!(status == Some(0) && health.contains("sapphire-rapids"), "{health}");
-    let (_, sheet, _) = run(&["explain", "--machine", "spr", "CAS_COUNT.RD"]);
-    assert!(sheet.contains("no: there is no software sapphire-rapids yet") && sheet.contains("--dry-run"), "{sheet}");
+    let (status, health, _) = run(&["doctor", "--machine", "own:sockets=2"]);
+    assert!(status == Some(0) && health.contains("own-rapids"), "{health}");
+    let (_, sheet, _) = run(&["explain", "--machine", "own", "CAS_COUNT.RD"]);
+    assert!(sheet.contains("no: there is no software own-rapids yet") && sheet.contains("--dry-run"), "{sheet}");
 }
 
 /// What two families have in common needs no `--machine`; what differs does.

@@ -153,7 +153,7 @@ impl Parameters {
     pub fn settings(&self) -> Vec<Setting> {
         match self {
             Self::E5(_) => e5_2600::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
-            Self::EmeraldRapids(_) => emerald_rapids::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
+            Self::EmeraldRapids(parameters) => parameters.settings(),
             Self::Nehalem(_) => nehalem::SETTINGS.iter().map(|(setting, _)| *setting).collect(),
         }
     }

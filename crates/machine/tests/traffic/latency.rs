@@ -40,6 +40,12 @@ fn the_8568() {
     between("CXL", 206.0, chase("8568", "footprint=16G,cxl=100"), 228.0);
 }
 
+/// Published of the part, to which nothing is fitted: 116 ns. Within 15 %.
+#[test]
+fn the_8480() {
+    between("local", 99.0, chase("8480+", "footprint=16G"), 133.0);
+}
+
 /// A link of sixteen lanes of the fifth generation carries 63 GB/s, two channels of DDR5-4800 76.8 GB/s; 60.7 GB/s are
 /// published of a device with as many writes as reads. The device is as fast as one of these, and no faster.
 #[test]

@@ -183,8 +183,17 @@ const P8592: Part = Part {
     latency: "cha/DRD_MISS_LATENCY_NS",
 };
 
+/// Xeon Platinum 8480+: eight channels of DDR5-4800, four UPI links of 16 GT/s with 24 lanes, 80 lanes of PCIe 5.0.
+const P8480: Part = Part {
+    machine: "8480+",
+    dram: 8.0 * 4.8e9 * 8.0,
+    links: 4.0 * 16.0e9 * 24.0 / 8.0,
+    threads: &[1, 8, 24, 56],
+    ..P8592
+};
+
 /// Every part, and the larger ones with two sockets. The 8568 has DDR5-4800.
-pub const PARTS: [Part; 7] = [
+pub const PARTS: [Part; 9] = [
     E5,
     Part { machine: "e5-2680:sockets=2", sockets: 2, threads: &[2, 4, 8, 16], ..E5 },
     NEHALEM,
@@ -192,4 +201,6 @@ pub const PARTS: [Part; 7] = [
     P8592,
     Part { machine: "8592+:sockets=2", sockets: 2, threads: &[2, 16, 48, 128], ..P8592 },
     Part { machine: "8568", dram: 8.0 * 4.8e9 * 8.0, threads: &[1, 8, 24, 48], ..P8592 },
+    P8480,
+    Part { machine: "8480+:sockets=2", sockets: 2, threads: &[2, 16, 48, 112], ..P8480 },
 ];

@@ -21,15 +21,27 @@ struct Stop<'a> {
     index: usize,
 }
 
+/// Units that have a mesh stop.
+const STOPS: [&str; 4] = ["cha", "m2m", "m2pcie", "m3upi"];
+
 /// The count of a mesh stop's event; `None` if the event is not one of those.
 pub fn value(at: &Snapshot, unit: &str, socket: u16, index: u16, event: &str, subevent: &str) -> Option<u64> {
+    if !STOPS.contains(&unit) && unit != "mdf" {
+        return None;
+    }
     let tiles = &at.shape.tiles;
     let traffic = &at.cells.traffic[usize::from(socket)];
     if unit == "mdf" {
         return fabric(&at.shape, traffic, index, event, subevent);
     }
-    let index = tiles.iter().position(|tile| tile.unit == Some((unit, index)))?;
-    let stop = Stop { tiles, traffic, index };
+    let index = tiles.iter().position(|tile| tile.unit == Some((unit, index)));
+    let count = stop_value(Stop { tiles, traffic, index: index.unwrap_or_default() }, unit, event, subevent);
+    // A stop that the part does not have counts nothing.
+    if index.is_some() { count } else { count.map(|_| 0) }
+}
+
+fn stop_value(stop: Stop<'_>, unit: &str, event: &str, subevent: &str) -> Option<u64> {
+    let Stop { traffic, index, .. } = stop;
     match event {
         "DISTRESS_ASSERTED" => match subevent {
             "HORZ" => Some(traffic.turning(Ring::Address, index).full),

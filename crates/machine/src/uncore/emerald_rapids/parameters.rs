@@ -165,6 +165,16 @@ impl Parameters {
         part::shipped()[0].parameters.clone()
     }
 
+    /// What the machine's name can set of this part.
+    pub fn settings(&self) -> Vec<Setting> {
+        let of_part = |setting: &Setting| match setting.key {
+            CORES => Setting::range(CORES, 1, self.cores.into()),
+            SLICES => Setting::range(SLICES, 1, self.floor.agents.into()),
+            _ => *setting,
+        };
+        SETTINGS.iter().map(|(setting, _)| of_part(setting)).collect()
+    }
+
     /// The place of a core among the places for cores and slices: the cores of a part with fewer lie among them
     /// evenly, and cores whose numbers follow each other lie far apart, in other rows and columns (assumption: they
     /// are numbered without regard to the mesh), so that a few threads do not crowd in a corner of it.

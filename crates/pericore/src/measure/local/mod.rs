@@ -347,9 +347,9 @@ mod tests {
     fn only_software_machines_that_there_are_are_named() {
         let named = |name| software_machines(pericore_catalog::family(name));
         assert_eq!(named("e5-2600"), "e5-2600");
-        assert_eq!(named("sapphire-rapids"), "e5-2600|emerald-rapids|nehalem");
+        assert_eq!(named("sapphire-rapids"), "sapphire-rapids");
         let kernel_alone = pericore_catalog::kernel::family("gnr").unwrap().family();
-        assert_eq!(software_machines(Some(kernel_alone)), "e5-2600|emerald-rapids|nehalem");
+        assert_eq!(software_machines(Some(kernel_alone)), "e5-2600|emerald-rapids|nehalem|sapphire-rapids");
     }
 
     /// What running on a machine of this processor comes to, whose files are in `folder`.

@@ -35,6 +35,7 @@ fn a_line_that_a_core_may_write_is_nowhere_else() {
         "random:requests=10000,footprint=4k,stride=64,read=50,threads=64",
         "two random:requests=10000,footprint=8k,stride=64,read=50,threads=128,remote=50",
         "two mixed:requests=10000,footprint=64k,read=30,threads=128,remote=50",
+        "8480+ two mixed:requests=10000,footprint=64k,read=30,threads=112,remote=50",
     ] {
         let (mut model, _) = model(workload);
         let mut most = 0;

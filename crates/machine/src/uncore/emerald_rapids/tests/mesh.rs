@@ -12,11 +12,13 @@ use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
 use pericore_facts::emerald_rapids::Ring;
 
-/// A cycle of the mesh.
+/// A cycle of the mesh of an 8592+.
 const CYCLE: Tick = 28;
 
-struct Bench {
-    model: EmeraldRapids,
+/// A machine without a workload, whose mesh is sent messages by hand.
+pub struct Bench {
+    pub model: EmeraldRapids,
+    cycle: Tick,
     wiring: Wiring,
     counters: Counters,
 }
@@ -26,24 +28,24 @@ impl Bench {
         Self::of("idle")
     }
 
-    fn of(workload: &str) -> Self {
+    pub fn of(workload: &str) -> Self {
         let (model, wiring) = model(workload);
         let clocks = *model.clocks();
         let mesh = |case: &Case| ["cha", "m2m", "mdf"].contains(&wiring.family().units[case.unit].name);
         let cases = cases(&wiring, &model.snapshot()).into_iter().filter(mesh).collect();
         let counters = Counters::new(super::model(workload).1, cases, |unit| clocks.of_unit(unit).ticks());
-        Self { model, wiring, counters }
+        Self { model, cycle: clocks.uclk.ticks(), wiring, counters }
     }
 
     /// Sends a message, and gives the cycle at which it has arrived.
-    fn send(&mut self, ring: Ring, agent: u8, from: u8, to: u8) -> Tick {
+    pub fn send(&mut self, ring: Ring, agent: u8, from: u8, to: u8) -> Tick {
         with(&mut self.model, &mut self.counters, |model, readers| model.mesh_send(0, ring, agent, from, to, readers))
-            / CYCLE
+            / self.cycle
     }
 
     /// Checks figures by hand, and the counters against the ledger.
     #[track_caller]
-    fn check(&self, figures: &[(&str, u16, &str, u64)]) {
+    pub fn check(&self, figures: &[(&str, u16, &str, u64)]) {
         let at = self.model.snapshot();
         for &(unit, instance, name, expected) in figures {
             let (event, subevent) = name.split_once('.').map_or((name, None), |(event, sub)| (event, Some(sub)));

@@ -5,6 +5,7 @@ mod coverage;
 mod directory;
 mod evaluate;
 mod figures;
+mod four_dies;
 mod idle;
 mod independence;
 mod laws;
@@ -53,15 +54,26 @@ const WORKLOADS: &[&str] = &[
     concat!("two ", include_str!("../../../../scenarios/system.scenario")),
 ];
 
-/// A model that is about to run a workload. What stands before it: `two` sockets, `cores=20`, `slices=45`, `snc=4`.
+/// The same on a part with four dies.
+const FOUR_DIES: &[&str] = &[
+    "8480+ stream:requests=4000,threads=112,footprint=256M",
+    "8480+ random:requests=5000,footprint=1M,read=60,threads=40",
+    "8480+ dma-write:requests=2000,threads=48,allocate=50,footprint=256M",
+    "8480+ two mixed:requests=12000,read=50,threads=64,footprint=64M,remote=40",
+    "8480+ two snc=4 random:requests=5000,read=60,threads=224,footprint=1M,remote=20,cxl=20",
+];
+
+/// A model that is about to run a workload. What stands before it: a part, `two` sockets, `cores=20`, `slices=45`, `snc=4`.
 fn model(workload: &str) -> (EmeraldRapids, Wiring) {
+    let (part, workload) = workload.strip_prefix("8480+ ").map_or(("8592+", workload), |rest| ("8480+", rest));
+    let part = Parameters::preset(part).unwrap();
     let (sockets, workload) = workload.strip_prefix("two ").map_or((1, workload), |rest| (2, rest));
-    let (active_cores, workload) = workload.strip_prefix("cores=20 ").map_or((64, workload), |rest| (20, rest));
-    let (slices, workload) = workload.strip_prefix("slices=45 ").map_or((64, workload), |rest| (45, rest));
+    let (active_cores, workload) = workload.strip_prefix("cores=20 ").map_or((part.cores, workload), |rest| (20, rest));
+    let (slices, workload) = workload.strip_prefix("slices=45 ").map_or((part.slices, workload), |rest| (45, rest));
     let (mesh_bridge, workload) = workload.strip_prefix("bridge=2 ").map_or((1, workload), |rest| (2, rest));
     let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
-    let family = pericore_catalog::family("emerald-rapids").unwrap();
-    let parameters = Parameters { sockets, clusters, active_cores, slices, mesh_bridge, ..Parameters::p8592() };
+    let family = pericore_catalog::family(part.phases.family).unwrap();
+    let parameters = Parameters { sockets, clusters, active_cores, slices, mesh_bridge, ..part };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());

@@ -5,7 +5,7 @@ use pericore_hardware::signal::{Tick, Wiring};
 use pericore_parts::work::Worker;
 
 use super::evaluate::{Case, Counters, Faulty};
-use super::{MICROSECOND, WORKLOADS, model, run};
+use super::{FOUR_DIES, MICROSECOND, WORKLOADS, model, run};
 use crate::ledger::Question;
 use pericore_truth::emerald_rapids::Snapshot;
 
@@ -57,7 +57,7 @@ const FEWER: [&str; 2] = [
 
 #[test]
 fn counts_of_the_signals_equal_the_ledger() {
-    for workload in WORKLOADS.iter().copied().chain(FEWER) {
+    for workload in WORKLOADS.iter().chain(FOUR_DIES).copied().chain(FEWER) {
         let (mut model, wiring) = model(workload);
         let clocks = *model.clocks();
         let cases = cases(&wiring, &model.snapshot());

@@ -19,7 +19,7 @@ fn problems(machine: &str) -> Vec<String> {
 
 #[test]
 fn sound_machines_have_no_finding() {
-    for family in ["nehalem", "e5-2600", "emerald-rapids"] {
+    for family in ["nehalem", "e5-2600", "emerald-rapids", "sapphire-rapids"] {
         for sockets in [1, 2] {
             let machine = format!("{family}:sockets={sockets}");
             assert_eq!(problems(&machine), [""; 0], "{machine}");
@@ -49,6 +49,7 @@ fn each_fault_is_named_at_its_place() {
         ("e5-2600:hidden=imc2", "through a read queue of a channel (guide, 2.4 and 2.5): "),
         ("emerald-rapids:swapped=imc5:imc6", "which is what went through imc6 in socket 0: one has"),
         ("emerald-rapids:hidden=cha5", "has 64 LLC slices, and 63 of them answer: cha5 in socket 0"),
+        ("sapphire-rapids:hidden=cha5", "has 56 LLC slices, and 55 of them answer: cha5 in socket 0"),
         ("emerald-rapids:frozen=iio2", "none of the 4 counters of iio2 in socket 0 moves"),
     ] {
         let problems = problems(machine);
