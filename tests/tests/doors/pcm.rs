@@ -1,4 +1,6 @@
-//! Intel PCM 202302: pcm-memory, pcm-raw, pcm-power and pcm-msr on E5-2600.
+//! Intel PCM 202302: pcm-memory, pcm-raw, pcm-power and pcm-msr on E5-2600, pcm-memory on Sapphire Rapids.
+
+use pericore_registers::Address;
 
 use super::rig::{Access, Rig, Run, Source, config, msr, reads, require, ticks, writes};
 
@@ -12,17 +14,20 @@ fn rig() -> Rig {
     Rig { rates: vec![(READS, READ_RATE), (WRITES, WRITE_RATE)], ..Rig::default() }
 }
 
-/// What a counter of a channel must have shown at each reading of its low half: it runs while the channel is not frozen,
-/// from when its event is selected.
-fn shown(run: &Run, rate: u64, function: u8, control: u16, select: u64, counter: u16) -> Vec<(Access, u64)> {
-    let is_box = config(0xff, 16, function, 0xf4);
-    let selects = writes(select, config(0xff, 16, function, control));
-    let reads = reads(config(0xff, 16, function, counter));
+/// What a counter of a channel must have shown at each reading of its low half: it runs while the channel is not frozen (its
+/// unit control was written `runs`), from when its event is selected.
+fn shown(
+    run: &Run,
+    rate: u64,
+    (is_box, runs): (impl Fn(&Access) -> bool, u64),
+    selects: impl Fn(&Access) -> bool,
+    reads: impl Fn(&Access) -> bool,
+) -> Vec<(Access, u64)> {
     let (mut selected, mut since, mut total, mut shown) = (false, None, 0, Vec::new());
     for access in &run.log {
         if selects(access) {
             selected = true;
-        } else if writes(0x10000, &is_box)(access) {
+        } else if writes(runs, &is_box)(access) {
             since = selected.then_some(access.at);
         } else if is_box(access) {
             total += since.take().map_or(0, |since| ticks(rate, access.at) - ticks(rate, since));
@@ -31,6 +36,18 @@ fn shown(run: &Run, rate: u64, function: u8, control: u16, select: u64, counter:
         }
     }
     shown
+}
+
+/// The same of a channel of the E5-2600, which is a function of configuration space.
+fn shown_by_function(
+    run: &Run,
+    rate: u64,
+    function: u8,
+    (control, select): (u16, u64),
+    counter: u16,
+) -> Vec<(Access, u64)> {
+    let at = |offset| config(0xff, 16, function, offset);
+    shown(run, rate, (at(0xf4), 0x10000), writes(select, at(control)), reads(at(counter)))
 }
 
 fn assert_exact(readings: &[(Access, u64)]) {
@@ -53,19 +70,21 @@ fn assert_bandwidth(name: &str, shown: f64, readings: &[(Access, u64)], wait: f6
     assert!(fits, "{name}: {shown} MB/s, readings {readings:?}, a round takes {round} s");
 }
 
+/// A column of pcm-memory's table.
+fn column(run: &Run, name: &str) -> Vec<f64> {
+    let rows: Vec<Vec<&str>> = run.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let header = rows.iter().position(|row| row.contains(&"Ch0Read")).unwrap_or_else(|| panic!("{}", run.stdout));
+    let column = rows[header].iter().position(|cell| *cell == name);
+    let column = column.unwrap_or_else(|| panic!("{name}: {:?}", rows[header]));
+    rows[header + 1..].iter().filter_map(|row| row.get(column)?.trim().parse().ok()).collect()
+}
+
 #[test]
 fn pcm_memory_shows_the_bandwidth_of_each_channel() {
     let run = rig().succeed("pcm-memory", &["0.5", "-i=2", "-csv"]);
-    let rows: Vec<Vec<&str>> = run.stdout.lines().map(|line| line.split(',').collect()).collect();
-    let header = rows.iter().position(|row| row.contains(&"Ch0Read")).unwrap_or_else(|| panic!("{}", run.stdout));
-    let column = |name: &str| {
-        rows[header].iter().position(|cell| *cell == name).unwrap_or_else(|| panic!("{name}: {:?}", rows[header]))
-    };
-    let values = |name: &str| -> Vec<f64> {
-        rows[header + 1..].iter().filter_map(|row| row.get(column(name))?.trim().parse().ok()).collect()
-    };
-    let read = shown(&run, READ_RATE, 0, 0xd8, 0x40_0304, 0xa0);
-    let written = shown(&run, WRITE_RATE, 1, 0xdc, 0x40_0c04, 0xa8);
+    let values = |name: &str| column(&run, name);
+    let read = shown_by_function(&run, READ_RATE, 0, (0xd8, 0x40_0304), 0xa0);
+    let written = shown_by_function(&run, WRITE_RATE, 1, (0xdc, 0x40_0c04), 0xa8);
     assert_exact(&read);
     assert_exact(&written);
     let round = longest_round(&run);
@@ -185,4 +204,37 @@ fn pcm_sees_two_sockets() {
     for socket in 0..2 {
         assert!(run.stdout.contains(&format!("NODE {socket} Mem Read (MB/s)")), "{}", run.stdout);
     }
+}
+
+/// A register of the machine's memory windows, which begin at 0xf0000000 (config registers 0xD0 and 0xD8).
+fn memory(at: u64) -> impl Fn(&Access) -> bool {
+    move |access| matches!(access.entry.address, Address::Mmio { physical } if physical == at)
+}
+
+/// Controllers lie 0x80000 apart, their two channels 0x8000 (Linux's spr_uncore_imc, PCM): unit control at 0x22800, controls at +0x40,
+/// counters at +0x08. Reads are event 0x05 with umask 0xCF, writes 0xF0 (Intel's event file). PCM counts three channels a controller.
+#[test]
+fn pcm_memory_shows_the_channels_of_sapphire_rapids() {
+    let far = Source::Subevent("imc", 3, "CAS_COUNT", "WR");
+    let rig = Rig { family: "sapphire-rapids", rates: vec![(READS, READ_RATE), (far, WRITE_RATE)], ..rig() };
+    let run = rig.succeed("pcm-memory", &["0.5", "-i=2", "-csv"]);
+    let counted = |rate, channel: u64, number: u64, select: u64| {
+        let (unit, control) = (memory(channel), memory(channel + 0x40 + 4 * number));
+        shown(&run, rate, (unit, 0), writes(select, control), reads(memory(channel + 0x08 + 8 * number)))
+    };
+    let read = counted(READ_RATE, 0xf002_2800, 0, 0xcf05);
+    let written = counted(WRITE_RATE, 0xf00a_a800, 1, 0xf005);
+    assert_exact(&read);
+    assert_exact(&written);
+    let round = longest_round(&run);
+    for shown in column(&run, "Ch0Read") {
+        assert_bandwidth("reads", shown, &read, 0.5, round);
+    }
+    for shown in column(&run, "Ch5Write") {
+        assert_bandwidth("writes", shown, &written, 0.5, round);
+    }
+    for (channel, others) in [("Ch0", "Write"), ("Ch2", "Read"), ("Ch3", "Read"), ("Ch5", "Read"), ("Ch11", "Read")] {
+        assert_eq!(column(&run, &format!("{channel}{others}")), [0.0; 2], "{channel}: {}", run.stdout);
+    }
+    assert_eq!((column(&run, "Ch0Read").len(), column(&run, "Ch5Write").len()), (2, 2), "{}", run.stdout);
 }
