@@ -14,8 +14,8 @@ fn rig() -> Rig {
     Rig { rates: vec![(READS, READ_RATE), (WRITES, WRITE_RATE)], ..Rig::default() }
 }
 
-/// What a counter of a channel must have shown at each reading of its low half: it runs while the channel is not frozen (its
-/// unit control was written `runs`), from when its event is selected.
+/// What a counter of a channel must have shown at each reading of its low half: it runs while the channel is not frozen
+/// (its unit control was written `runs`), from when its event is selected.
 fn shown(
     run: &Run,
     rate: u64,
@@ -211,8 +211,9 @@ fn memory(at: u64) -> impl Fn(&Access) -> bool {
     move |access| matches!(access.entry.address, Address::Mmio { physical } if physical == at)
 }
 
-/// Controllers lie 0x80000 apart, their two channels 0x8000 (Linux's spr_uncore_imc, PCM): unit control at 0x22800, controls at +0x40,
-/// counters at +0x08. Reads are event 0x05 with umask 0xCF, writes 0xF0 (Intel's event file). PCM counts three channels a controller.
+/// Controllers lie 0x80000 apart, their two channels 0x8000 (Linux's spr_uncore_imc, PCM): unit control at 0x22800,
+/// controls at +0x40, counters at +0x08. Reads are event 0x05 with umask 0xCF, writes 0xF0 (Intel's event file). PCM
+/// counts three channels a controller.
 #[test]
 fn pcm_memory_shows_the_channels_of_sapphire_rapids() {
     let far = Source::Subevent("imc", 3, "CAS_COUNT", "WR");

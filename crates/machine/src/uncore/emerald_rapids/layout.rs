@@ -3,7 +3,7 @@
 mod floor;
 mod numbering;
 
-pub use floor::{Floor, FloorError, SPREAD};
+pub use floor::{Floor, FloorError, LINKS, SPREAD};
 use pericore_facts::emerald_rapids::Tile;
 
 use super::Parameters;

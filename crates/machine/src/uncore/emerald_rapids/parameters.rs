@@ -152,19 +152,6 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// A part by its command-line name.
-    pub fn preset(name: &str) -> Option<Self> {
-        part::shipped().iter().find(|part| part.name == name).map(|part| part.parameters.clone())
-    }
-
-    /// The first of the shipped parts: Xeon Platinum 8592+.
-    ///
-    /// # Panics
-    /// If it is not there.
-    pub fn p8592() -> Self {
-        part::shipped()[0].parameters.clone()
-    }
-
     /// What the machine's name can set of this part.
     pub fn settings(&self) -> Vec<Setting> {
         let of_part = |setting: &Setting| match setting.key {

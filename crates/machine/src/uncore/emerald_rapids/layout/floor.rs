@@ -1,17 +1,19 @@
-//! A drawing of the mesh: a letter for each stop, dies apart.
+//! A drawing of the mesh: a symbol for each stop, dies apart.
 
 use std::str::FromStr;
 
 use pericore_facts::emerald_rapids::{Dies, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Tile};
 
 use super::super::address::AGENTS;
-use super::super::link::LINKS;
 
+/// Links of a socket to others.
+pub const LINKS: u8 = 4;
 /// Stops of a die in a line: what a slot's links have room for.
 const MOST_STOPS: u8 = 7;
 /// Dies in a line: a message crosses one bridge along its column, and one along its row.
 const MOST_DIES: u8 = 2;
-/// Places for cores and slices by which cores with adjacent numbers lie apart. No number of them may be a multiple of it.
+/// Places for cores and slices by which cores with adjacent numbers lie apart. No number of places may be a multiple of
+/// it.
 pub const SPREAD: u8 = 37;
 
 /// The stops of a socket's mesh.
@@ -28,9 +30,9 @@ pub struct Floor {
 /// What is wrong with a drawing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FloorError {
-    /// A letter that stands for nothing.
+    /// A symbol that stands for nothing.
     #[error("mesh: line {0} has {1:?}: draw stops as P U M C .")]
-    Letter(usize, char),
+    Symbol(usize, char),
     /// Dies that are not all alike.
     #[error("mesh: its dies differ in size: give all as many rows and columns")]
     Uneven,
@@ -40,7 +42,7 @@ pub enum FloorError {
     /// What every part has the same number of.
     #[error("mesh: {found} of {unit}: there are {built}")]
     Units {
-        /// Letter of the units.
+        /// Symbol of the units.
         unit: char,
         /// How many are drawn.
         found: u16,
@@ -49,14 +51,14 @@ pub enum FloorError {
     },
 }
 
-/// A letter, and the unit that it stands for.
-const LETTERS: [(char, &str); 4] = [('P', "m2pcie"), ('U', "m3upi"), ('M', "m2m"), ('C', "cha")];
+/// A symbol, and the unit that it stands for.
+const SYMBOLS: [(char, &str); 4] = [('P', "m2pcie"), ('U', "m3upi"), ('M', "m2m"), ('C', "cha")];
 
 impl FromStr for Floor {
     type Err = FloorError;
 
-    /// Reads rows of letters: `|` stands between dies side by side, a line of `-` and `+` between those above and below.
-    /// Units are numbered die by die, and row by row of each.
+    /// Reads rows of symbols: `|` stands between dies side by side, a line of `-` and `+` between those above and
+    /// below. Units are numbered die by die, and row by row of each.
     fn from_str(text: &str) -> Result<Self, FloorError> {
         let (mut bands, mut band) = (Vec::new(), Vec::new());
         for (number, line) in text.lines().enumerate() {
@@ -64,8 +66,8 @@ impl FromStr for Floor {
                 bands.push(std::mem::take(&mut band));
                 continue;
             }
-            if let Some(letter) = line.chars().find(|&letter| letter != '|' && !is_stop(letter)) {
-                return Err(FloorError::Letter(number + 1, letter));
+            if let Some(symbol) = line.chars().find(|&symbol| symbol != '|' && !is_stop(symbol)) {
+                return Err(FloorError::Symbol(number + 1, symbol));
             }
             band.push(line.split('|').collect::<Vec<&str>>());
         }
@@ -90,15 +92,15 @@ impl FromStr for Floor {
             Tile { row, column, unit: None }
         };
         let mut tiles: Vec<Tile> = (0..width * usize::from(dies.rows * dies.down)).map(empty).collect();
-        let mut counts = [0_u16; LETTERS.len()];
+        let mut counts = [0_u16; SYMBOLS.len()];
         for (above, band) in bands.iter().enumerate() {
             for die in 0..usize::from(dies.across) {
                 for (within, row) in band.iter().enumerate() {
                     let row_number = above * usize::from(dies.rows) + within;
-                    for (column, letter) in row[die].chars().enumerate() {
-                        let Some(kind) = LETTERS.iter().position(|&(known, _)| known == letter) else { continue };
+                    for (column, symbol) in row[die].chars().enumerate() {
+                        let Some(kind) = SYMBOLS.iter().position(|&(known, _)| known == symbol) else { continue };
                         let index = row_number * width + die * usize::from(dies.columns) + column;
-                        tiles[index].unit = Some((LETTERS[kind].1, counts[kind]));
+                        tiles[index].unit = Some((SYMBOLS[kind].1, counts[kind]));
                         counts[kind] += 1;
                     }
                 }
@@ -107,7 +109,7 @@ impl FromStr for Floor {
         // Stacks are free to choose, but every device has one.
         for (kind, built) in [(1, u16::from(LINKS)), (2, MEMORY_UNITS)] {
             if counts[kind] != built {
-                return Err(FloorError::Units { unit: LETTERS[kind].0, found: counts[kind], built });
+                return Err(FloorError::Units { unit: SYMBOLS[kind].0, found: counts[kind], built });
             }
         }
         check_count("agents", counts[3], AGENTS as u16)?;
@@ -121,8 +123,8 @@ const MEMORY_UNITS: u16 = 4;
 /// I/O stacks that the mesh may have.
 const MOST_STACKS: u16 = 16;
 
-fn is_stop(letter: char) -> bool {
-    letter == '.' || LETTERS.iter().any(|&(known, _)| known == letter)
+fn is_stop(symbol: char) -> bool {
+    symbol == '.' || SYMBOLS.iter().any(|&(known, _)| known == symbol)
 }
 
 fn check_size(dies: Dies) -> Result<(), FloorError> {
@@ -175,7 +177,7 @@ mod tests {
         let wrong = |text: &str| text.parse::<Floor>().unwrap_err();
         assert_eq!(wrong("PU|UP\nMC|CMC"), FloorError::Uneven);
         assert_eq!(wrong("PU\nMC\n--\nMC"), FloorError::Uneven);
-        assert_eq!(wrong("PUx"), FloorError::Letter(1, 'x'));
+        assert_eq!(wrong("PUx"), FloorError::Symbol(1, 'x'));
         assert_eq!(wrong("CCCCCCCC"), FloorError::Large("a die's columns", 7));
         assert_eq!(wrong("C|C|C"), FloorError::Large("dies in a row", 2));
         assert_eq!(wrong("PUUUC"), FloorError::Units { unit: 'U', found: 3, built: 4 });

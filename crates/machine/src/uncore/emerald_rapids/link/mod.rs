@@ -24,8 +24,7 @@ use pericore_facts::emerald_rapids::{
 };
 use pericore_workload::LinkConditions;
 
-/// Links between two sockets.
-pub const LINKS: u8 = 4;
+pub use super::layout::LINKS;
 /// Slots of a line's data.
 const SLOTS_OF_A_LINE: Tick = 9;
 /// Uncore cycles that sending it again takes.

@@ -38,7 +38,7 @@ impl Leg {
 
 /// A way along a column or a row, over the bridge to the other die if need be.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stretch {
+pub struct LineWay {
     /// All of it, or what comes before the bridge.
     pub near: Leg,
     /// What comes behind the bridge.
@@ -50,7 +50,7 @@ pub struct Stretch {
     pub back: u32,
 }
 
-impl Stretch {
+impl LineWay {
     /// A way between two stops of a line that has so many on each die.
     fn new((from, to): (u8, u8), stops: u8, hop: u32, crossing: u32) -> Self {
         let onward = to > from;
@@ -93,8 +93,8 @@ pub struct Spot {
 pub struct Way<'a> {
     pub source: Spot,
     pub goal: Spot,
-    pub column: &'a Stretch,
-    pub row: &'a Stretch,
+    pub column: &'a LineWay,
+    pub row: &'a LineWay,
     /// Tile where it turns.
     pub turn: u8,
 }
@@ -106,9 +106,9 @@ pub struct Ways {
     /// Columns of the mesh.
     width: u8,
     /// By row of their ends.
-    columns: [[Stretch; MOST_ROWS]; MOST_ROWS],
+    columns: [[LineWay; MOST_ROWS]; MOST_ROWS],
     /// By column of their ends.
-    rows: [[Stretch; MOST_COLUMNS]; MOST_COLUMNS],
+    rows: [[LineWay; MOST_COLUMNS]; MOST_COLUMNS],
 }
 
 impl Ways {
@@ -120,18 +120,18 @@ impl Ways {
         let mut ways = Self {
             spots: [Spot::default(); MOST_TILES],
             width,
-            columns: [[Stretch::default(); MOST_ROWS]; MOST_ROWS],
-            rows: [[Stretch::default(); MOST_COLUMNS]; MOST_COLUMNS],
+            columns: [[LineWay::default(); MOST_ROWS]; MOST_ROWS],
+            rows: [[LineWay::default(); MOST_COLUMNS]; MOST_COLUMNS],
         };
         for (spot, tile) in ways.spots.iter_mut().zip(&floor.tiles) {
             *spot = Spot { row: tile.row, column: tile.column };
         }
         for (from, to) in (0..height).flat_map(|from| (0..height).map(move |to| (from, to))) {
-            let stretch = Stretch::new((from, to), dies.rows, hop, crossing);
+            let stretch = LineWay::new((from, to), dies.rows, hop, crossing);
             ways.columns[usize::from(from)][usize::from(to)] = stretch;
         }
         for (from, to) in (0..width).flat_map(|from| (0..width).map(move |to| (from, to))) {
-            let stretch = Stretch::new((from, to), dies.columns, hop, crossing);
+            let stretch = LineWay::new((from, to), dies.columns, hop, crossing);
             ways.rows[usize::from(from)][usize::from(to)] = stretch;
         }
         ways

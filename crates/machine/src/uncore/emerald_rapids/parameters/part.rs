@@ -20,7 +20,7 @@ const FITTED: &str = "fitted";
 
 /// A part.
 #[derive(Debug)]
-pub struct Part {
+pub struct MachinePart {
     /// Its command-line name.
     pub name: String,
     /// Its numbers, for a machine of one socket with all that it has in use.
@@ -53,8 +53,8 @@ pub enum PartError {
 ///
 /// # Panics
 /// If a file cannot be read, which a test would have shown.
-pub fn shipped() -> &'static [Part] {
-    static PARTS: LazyLock<Vec<Part>> = LazyLock::new(|| {
+pub fn shipped() -> &'static [MachinePart] {
+    static PARTS: LazyLock<Vec<MachinePart>> = LazyLock::new(|| {
         FILES.iter().fold(Vec::new(), |mut parts, text| {
             let part = read(text, &parts).unwrap_or_else(|error| panic!("{error} in a file of catalog/parts: {text}"));
             parts.push(part);
@@ -64,11 +64,26 @@ pub fn shipped() -> &'static [Part] {
     &PARTS
 }
 
+impl Parameters {
+    /// A part by its command-line name.
+    pub fn preset(name: &str) -> Option<Self> {
+        shipped().iter().find(|part| part.name == name).map(|part| part.parameters.clone())
+    }
+
+    /// The first of the shipped parts: Xeon Platinum 8592+.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn p8592() -> Self {
+        shipped()[0].parameters.clone()
+    }
+}
+
 /// Reads a file; `known` are the parts that it may be like.
 ///
 /// # Errors
 /// [`PartError`] for the first thing that is wrong.
-pub fn read(text: &str, known: &[Part]) -> Result<Part, PartError> {
+pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError> {
     let mut file = Values(text.parse().map_err(|error: toml::de::Error| PartError::Syntax(error.to_string()))?);
     let name = file.text("part")?;
     let family = file.text("family")?;
@@ -83,7 +98,7 @@ pub fn read(text: &str, known: &[Part]) -> Result<Part, PartError> {
     values.extend(file.section(DATASHEET)?);
     values.extend(file.section(FITTED)?);
     file.has_no_more()?;
-    Ok(Part { name, parameters: parameters(family, Values(values.clone()))?, values })
+    Ok(MachinePart { name, parameters: parameters(family, Values(values.clone()))?, values })
 }
 
 /// What a part's values stand for.

@@ -3,7 +3,8 @@
 /// Sets of the L2, as a power of two, and its ways: 2 MB (Intel optimization manual, Golden Cove server).
 pub const L2_SET_BITS: u32 = 11;
 pub const L2_WAYS: usize = 16;
-/// Sets of a slice, as a power of two, and its ways, of the largest part. The snoop filter has as many sets in all parts (assumption).
+/// Sets of a slice, as a power of two, and its ways, of the largest part. The snoop filter has as many sets in all
+/// parts (assumption).
 pub const MOST_SET_BITS: u32 = 12;
 pub const MOST_WAYS: usize = 20;
 

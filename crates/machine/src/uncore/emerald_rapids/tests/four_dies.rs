@@ -1,8 +1,9 @@
 //! Messages by hand over the mesh of four dies, and an 8480+ by its registers.
 //!
-//! A die has five rows and five columns. Slices 14 to 17 are row 1 of the upper right die, columns 5 to 8; 34 to 37 are row 7,
-//! columns 1 to 4, of the lower left one, 48 to 51 the same row of the lower right one. Of the ten blocks of fabric of a die the
-//! first five are at the ends of its columns, the others at the ends of its rows; the lower right die is the fourth, with 30 to 39.
+//! A die has five rows and five columns. Slices 14 to 17 are row 1 of the upper right die, columns 5 to 8; 34 to 37 are
+//! row 7, columns 1 to 4, of the lower left one, 48 to 51 the same row of the lower right one. Of the ten blocks of
+//! fabric of a die the first five are at the ends of its columns, the others at the ends of its rows; the lower right
+//! die is the fourth, with 30 to 39.
 
 use pericore_facts::emerald_rapids::Ring;
 
@@ -12,7 +13,8 @@ use super::mesh::Bench;
 fn a_message_to_the_die_across_goes_over_two_bridges() {
     let mut bench = Bench::of("8480+ idle");
     let (from, to) = (bench.model.places.cha[17], bench.model.places.cha[36]);
-    // Two cycles on, three stops down, nine over the bridge, two stops down, three to the left, nine over the bridge, one stop, two off.
+    // Two cycles on, three stops down, nine over the bridge, two stops down, three to the left, nine over the bridge,
+    // one stop, two off.
     assert_eq!(bench.send(Ring::Address, 1, from, to), 2 + 3 + 9 + 2 + 3 + 9 + 1 + 2);
     bench.check(&[
         // The credit is back when the message has turned (cycle 16) and gone back six stops and a bridge, and a cycle.

@@ -63,7 +63,8 @@ const FOUR_DIES: &[&str] = &[
     "8480+ two snc=4 random:requests=5000,read=60,threads=224,footprint=1M,remote=20,cxl=20",
 ];
 
-/// A model that is about to run a workload. What stands before it: a part, `two` sockets, `cores=20`, `slices=45`, `snc=4`.
+/// A model that is about to run a workload. What stands before it: a part, `two` sockets, `cores=20`, `slices=45`,
+/// `snc=4`.
 fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (part, workload) = workload.strip_prefix("8480+ ").map_or(("8592+", workload), |rest| ("8480+", rest));
     let part = Parameters::preset(part).unwrap();

@@ -50,7 +50,8 @@ fn counters_of_the_whole_machine_equal_the_ledger() {
     counters_equal_the_ledger("8592+", 64);
 }
 
-/// Linux (spr_uncore_cha) and LIKWID: the agents' registers lie where the successor's do. 105 MB are 56 slices of 1.875 MB.
+/// Linux (spr_uncore_cha) and LIKWID: the agents' registers lie where the successor's do. 105 MB are 56 slices of
+/// 1.875 MB.
 #[test]
 fn so_do_those_of_sapphire_rapids() {
     counters_equal_the_ledger("8480+", 56);
