@@ -1,6 +1,7 @@
 //! A family without a traffic model: all that needs no traffic works, and all that does says what is missing.
 
 use std::fs;
+use std::process::Command;
 
 use crate::ours::{PERICORE, command};
 
@@ -14,9 +15,11 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("families")).expect("a folder");
     fs::write(folder.path().join("families/own-rapids.toml"), own).expect("written");
-    let mut command = command(PERICORE);
-    command.env("PERICORE_CATALOG", folder.path());
-    let output = command.args(arguments).output().expect("it starts");
+    finish(command(PERICORE).env("PERICORE_CATALOG", folder.path()).args(arguments))
+}
+
+fn finish(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().expect("it starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
@@ -64,14 +67,14 @@ fn plans_registers_and_look_ups_need_no_traffic() {
 /// What two families have in common needs no `--machine`; what differs does.
 #[test]
 fn the_blocks_that_siblings_share_are_not_ambiguous() {
-    let (status, sheet, errors) = run(&["explain", "m3upi/RxC_HELD"]);
+    let (status, sheet, errors) = finish(command(PERICORE).args(["explain", "m3upi/RxC_HELD"]));
     assert_eq!(status, Some(0), "{errors}");
     assert!(sheet.contains("Also in     sapphire-rapids"), "{sheet}");
-    let (status, words, errors) = run(&["decode", "cha0.ctl0", "0xc001fe00000135"]);
+    let (status, words, errors) = finish(command(PERICORE).args(["decode", "cha0.ctl0", "0xc001fe00000135"]));
     assert!(status == Some(0) && words.contains("TOR_INSERTS.IA_MISS"), "{words}{errors}");
-    let (status, _, errors) = run(&["explain", "--why-not", "cha/TOR_OCCUPANCY.IA_MISS/", "cha/TOR_OCCUPANCY.IA_HIT/"]);
+    let (status, _, errors) = finish(command(PERICORE).args(["explain", "--why-not", "cha/TOR_OCCUPANCY.IA_MISS/", "cha/TOR_OCCUPANCY.IA_HIT/"]));
     assert_eq!(status, Some(0), "{errors}");
     // The sixth block of the fabric lies elsewhere on each.
-    let (status, _, errors) = run(&["decode", "mdf5.ctl0", "0x1"]);
+    let (status, _, errors) = finish(command(PERICORE).args(["decode", "mdf5.ctl0", "0x1"]));
     assert!(status != Some(0) && errors.contains("--machine sapphire-rapids"), "{errors}");
 }
