@@ -72,7 +72,12 @@ fn the_blocks_that_siblings_share_are_not_ambiguous() {
     assert!(sheet.contains("Also in     sapphire-rapids"), "{sheet}");
     let (status, words, errors) = finish(command(PERICORE).args(["decode", "cha0.ctl0", "0xc001fe00000135"]));
     assert!(status == Some(0) && words.contains("TOR_INSERTS.IA_MISS"), "{words}{errors}");
-    let (status, _, errors) = finish(command(PERICORE).args(["explain", "--why-not", "cha/TOR_OCCUPANCY.IA_MISS/", "cha/TOR_OCCUPANCY.IA_HIT/"]));
+    let (status, _, errors) = finish(command(PERICORE).args([
+        "explain",
+        "--why-not",
+        "cha/TOR_OCCUPANCY.IA_MISS/",
+        "cha/TOR_OCCUPANCY.IA_HIT/",
+    ]));
     assert_eq!(status, Some(0), "{errors}");
     // The sixth block of the fabric lies elsewhere on each.
     let (status, _, errors) = finish(command(PERICORE).args(["decode", "mdf5.ctl0", "0x1"]));

@@ -42,7 +42,7 @@ const CXLCM: Block = block(mmio(0xe800_0000), mmio(0xe800_0050), 8, 1);
 const CXLDP: Block = block(mmio(0xe808_0000), mmio(0xe808_0050), 8, 1);
 
 /// Codes and umasks: chapter 2 of the guide; CXLCM's clock as in Intel's event file (catalog/blocks/cxlcm-v1/deviations.toml). The driver of Linux 6.1 gives UBox and CXL blocks no names of their own.
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case("uncore_cha_0/event=0x1/", CHA, 0x01, EachCycle(1)),
     case("uncore_cha_0/event=0x50,umask=0x1/", CHA, 0x0150, Rate(1_000_003)),
     case("uncore_cha_0/event=0x53,umask=0x2/", CHA, 0x0253, Rate(30_011)),
@@ -108,7 +108,7 @@ const FREE_CASES: &[(&str, Address, Happening)] = &[
     ("uncore_iio_free_running_0/event=0xff,umask=0x24/", msr(0x3804), Never),
 ];
 
-fn inject(wiring: &mut Wiring) -> Injection {
+pub fn inject(wiring: &mut Wiring) -> Injection {
     let mut injection = Injection::default();
     let pulses = [
         ("cha", "REQUESTS", "READS_LOCAL", 1_000_003),
@@ -190,21 +190,28 @@ fn the_driver_counts_what_happened() {
 
 /// Kind of PMU and number of its instances: Table 1-1, and what the driver makes of free-running counters.
 fn every_pmu_registers(run: &Run) {
-    let kinds = [
-        ("cha", 64),
-        ("imc", 8),
-        ("imc_free_running", 4),
-        ("m2m", 4),
-        ("iio", 10),
-        ("iio_free_running", 10),
-        ("irp", 10),
-        ("m2pcie", 10),
-        ("upi", 4),
-        ("m3upi", 4),
-        ("mdf", 14),
-        ("type_12", 6),
-        ("type_13", 6),
-    ];
+    pmus_are(
+        run,
+        &[
+            ("cha", 64),
+            ("imc", 8),
+            ("imc_free_running", 4),
+            ("m2m", 4),
+            ("iio", 10),
+            ("iio_free_running", 10),
+            ("irp", 10),
+            ("m2pcie", 10),
+            ("upi", 4),
+            ("m3upi", 4),
+            ("mdf", 14),
+            ("type_12", 6),
+            ("type_13", 6),
+        ],
+    );
+}
+
+/// The driver has made so many PMUs of each kind, one of the power unit and one of the U-Box, and no others.
+pub fn pmus_are(run: &Run, kinds: &[(&str, u16)]) {
     let mut expected: Vec<String> =
         kinds.iter().flat_map(|(kind, count)| (0..*count).map(move |index| format!("uncore_{kind}_{index}"))).collect();
     expected.extend(["uncore_pcu", "uncore_type_5"].map(str::to_owned));

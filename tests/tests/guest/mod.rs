@@ -14,6 +14,7 @@ mod decoding;
 mod e5_2600;
 mod emerald_rapids;
 mod injection;
+mod sapphire_rapids;
 mod sections;
 mod switch;
 mod truth;
