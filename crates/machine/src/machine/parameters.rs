@@ -9,6 +9,7 @@ use super::model::Model;
 use crate::e5_2600::E5;
 use crate::emerald_rapids::EmeraldRapids;
 use crate::nehalem::Nehalem;
+use crate::uncore::emerald_rapids::PartError;
 use crate::uncore::{self, CORES, Setting, UnknownSetting, emerald_rapids};
 use pericore_models::{e5_2600, nehalem};
 use pericore_workload::{Limits, ProgramSettings, ProgramSource, Scenario};
@@ -21,6 +22,20 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("8568", "emerald-rapids"),
     ("8480+", "sapphire-rapids"),
 ];
+
+/// A preset or a part of the user's own, in whatever case, and its family.
+pub fn preset(name: &str) -> Option<(&'static str, &'static str)> {
+    let shipped = PRESETS.iter().copied().find(|(preset, _)| preset.eq_ignore_ascii_case(name));
+    shipped.or_else(|| emerald_rapids::find_part(name).map(|part| (part.name.as_str(), part.family)))
+}
+
+/// Adds a part of the user's own, from its file, and gives the name by which machines of it are asked for.
+///
+/// # Errors
+/// [`PartError`] for the first thing that is wrong with the file.
+pub fn add_part(text: &str) -> Result<&'static str, PartError> {
+    Ok(&emerald_rapids::add_part(text)?.name)
+}
 
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
@@ -231,5 +246,48 @@ impl Parameters {
                 Ok(Model::EmeraldRapids(Box::new(machine)))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PRESETS, add_part, preset};
+    use crate::MachineSpec;
+
+    #[test]
+    fn every_preset_is_there_and_of_its_family() {
+        for (name, family) in PRESETS {
+            let spec = MachineSpec::parse(name).unwrap();
+            assert_eq!((spec.family().name, spec.parameters().is_ok()), (*family, true), "{name}");
+        }
+    }
+
+    /// A part of 32 cores, as the smaller ones of the family have them: 60 MB of LLC.
+    const SMALL: &str = r#"
+        part = "own-32"
+        family = "sapphire-rapids"
+        like = "8480+"
+        [datasheet]
+        cores = 32
+        slices = 32
+        core_mhz = 2500
+        [fitted]
+    "#;
+
+    #[test]
+    fn a_part_of_ones_own_is_a_machine() {
+        assert!(preset("own-32").is_none());
+        assert_eq!(add_part(SMALL), Ok("own-32"));
+        assert_eq!(add_part(SMALL), Ok("own-32"), "the same again");
+        let spec = MachineSpec::parse("own-32:sockets=2").unwrap();
+        let shape = spec.shape().unwrap();
+        assert_eq!((shape.cores, shape.slices, shape.sockets), (32, 32, 2));
+        assert_eq!(spec.parameters().unwrap().cache_bytes(), (32 * 2048 + 32 * 1920) << 10);
+        let error = |from: &str, to: &str| add_part(&SMALL.replace(from, to)).unwrap_err().to_string();
+        assert!(error("own-32", "8592+").contains("is taken"));
+        assert!(error("cores = 32", "cores = 31").contains("is taken"), "another part by the same name");
+        assert!(error("own-32", "own-33\"\nodd = \"1").contains("odd is no key"));
+        let large = SMALL.replace("own-32", "own-64").replace("cores = 32", "cores = 64");
+        assert!(add_part(&large).unwrap_err().to_string().contains("cores"));
     }
 }

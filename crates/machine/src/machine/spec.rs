@@ -10,7 +10,7 @@ use pericore_hardware::signal::{Tick, Wiring};
 
 use super::BuildError;
 use super::oddity::{self, Oddity};
-use super::parameters::{PRESETS, Parameters};
+use super::parameters::{self, PRESETS, Parameters};
 use crate::uncore::{CORES, Setting};
 use pericore_workload::Limits;
 
@@ -96,7 +96,7 @@ impl MachineSpec {
     /// [`SpecError`] for what cannot be understood.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));
-        let preset = PRESETS.iter().find(|(preset, _)| preset.eq_ignore_ascii_case(name));
+        let preset = parameters::preset(name);
         let family = pericore_catalog::family(preset.map_or(name, |(_, family)| family));
         let mut spec = Self::of(family.ok_or_else(|| unknown(name))?);
         if let Some((preset, _)) = preset {

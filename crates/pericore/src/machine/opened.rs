@@ -34,6 +34,8 @@ fn named<T>(
     of_spec: impl FnOnce(MachineSpec) -> Result<T, Failure>,
     of_file: impl FnOnce(&Path) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let own = own_part(name)?;
+    let name = own.as_deref().unwrap_or(name);
     match MachineSpec::parse(name) {
         Ok(spec) => of_spec(spec),
         Err(SpecError::Unknown { .. }) if Path::new(name).exists() => of_file(Path::new(name)),
@@ -42,6 +44,20 @@ fn named<T>(
         }
         Err(error) => Err(Failure::usage(error)),
     }
+}
+
+/// `FILE.toml[:KEYS]`: a part of the user's own (`docs/machine/software-xeons.md`), as the name that it gives itself.
+fn own_part(name: &str) -> Result<Option<String>, Failure> {
+    const EXTENSION: &str = ".toml";
+    let Some(end) = name.find(EXTENSION).map(|at| at + EXTENSION.len()) else { return Ok(None) };
+    let (file, keys) = name.split_at(end);
+    let file = Path::new(file);
+    if !file.is_file() || !(keys.is_empty() || keys.starts_with(':')) {
+        return Ok(None);
+    }
+    let part = pericore_machine::add_part(&read(file)?);
+    let part = part.map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    Ok(Some(format!("{part}{keys}")))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

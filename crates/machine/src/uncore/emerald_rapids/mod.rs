@@ -61,6 +61,7 @@ use system::System;
 use tags::sizes::TagSize;
 use times::Times;
 
+pub use parameters::part::{PartError, add as add_part, find as find_part};
 pub use parameters::{Parameters, SETTINGS};
 use pericore_facts::emerald_rapids::{Clocks, Readers, Ring, UnitInstance};
 use pericore_parts::work::{Work, Worker};

@@ -1,6 +1,6 @@
 //! Every number of the model; what they are for a part is in its file. One set serves all workloads.
 
-mod part;
+pub mod part;
 
 use pericore_dram::Timing;
 use pericore_engine::{ClockDomains, ParameterError, Period};

@@ -9,11 +9,11 @@ use super::super::address::AGENTS;
 /// Links of a socket to others.
 pub const LINKS: u8 = 4;
 /// Stops of a die in a line: what a slot's links have room for.
-const MOST_STOPS: u8 = 7;
+const MOST_STOPS: usize = 7;
 /// Dies in a line: a message crosses one bridge along its column, and one along its row.
-const MOST_DIES: u8 = 2;
-/// Places for cores and slices by which cores with adjacent numbers lie apart. No number of places may be a multiple of
-/// it.
+const MOST_DIES: usize = 2;
+/// Places for cores and slices by which cores with adjacent numbers lie apart: a prime, so that no other number of places
+/// has a divisor in common with it.
 pub const SPREAD: u8 = 37;
 
 /// The stops of a socket's mesh.
@@ -37,7 +37,7 @@ pub enum FloorError {
     #[error("mesh: its dies differ in size: give all as many rows and columns")]
     Uneven,
     /// More than the model's tables have room for.
-    #[error("mesh: {0} is more than {1}: draw fewer")]
+    #[error("mesh: {0} must be 1 to {1}")]
     Large(&'static str, usize),
     /// What every part has the same number of.
     #[error("mesh: {found} of {unit}: there are {built}")]
@@ -72,19 +72,15 @@ impl FromStr for Floor {
             band.push(line.split('|').collect::<Vec<&str>>());
         }
         bands.push(band);
-        let dies = Dies {
-            rows: bands[0].len() as u8,
-            columns: bands[0].first().map_or(0, |row| row[0].len()) as u8,
-            down: bands.len() as u8,
-            across: bands[0].first().map_or(0, Vec::len) as u8,
-        };
+        let first = bands[0].first();
+        let columns = first.and_then(|row| row.first()).map_or(0, |die| die.len());
+        let dies = dies([bands[0].len(), columns, bands.len(), first.map_or(0, Vec::len)])?;
         let is_even = |row: &Vec<&str>| {
             row.len() == usize::from(dies.across) && row.iter().all(|die| die.len() == usize::from(dies.columns))
         };
         if !bands.iter().all(|band| band.len() == usize::from(dies.rows) && band.iter().all(is_even)) {
             return Err(FloorError::Uneven);
         }
-        check_size(dies)?;
         let width = usize::from(dies.columns * dies.across);
         let place = |index: usize| ((index / width) as u8, (index % width) as u8);
         let empty = |index| {
@@ -112,8 +108,11 @@ impl FromStr for Floor {
                 return Err(FloorError::Units { unit: SYMBOLS[kind].0, found: counts[kind], built });
             }
         }
-        check_count("agents", counts[3], AGENTS as u16)?;
-        check_count("I/O stacks", counts[0], MOST_STACKS)?;
+        check_count("agents", counts[3].into(), AGENTS as usize)?;
+        check_count("I/O stacks", counts[0].into(), MOST_STACKS)?;
+        if counts[3] == SPREAD.into() {
+            return Err(FloorError::Large("agents", usize::from(SPREAD) - 1));
+        }
         Ok(Self { tiles, dies, agents: counts[3] as u8 })
     }
 }
@@ -121,30 +120,31 @@ impl FromStr for Floor {
 /// Controllers of memory channels: two channels each.
 const MEMORY_UNITS: u16 = 4;
 /// I/O stacks that the mesh may have.
-const MOST_STACKS: u16 = 16;
+const MOST_STACKS: usize = 16;
 
 fn is_stop(symbol: char) -> bool {
     symbol == '.' || SYMBOLS.iter().any(|&(known, _)| known == symbol)
 }
 
-fn check_size(dies: Dies) -> Result<(), FloorError> {
-    let (rows, columns) = (usize::from(dies.rows * dies.down), usize::from(dies.columns * dies.across));
+/// Dies of so many rows and columns, so many above each other and side by side, if there is room for them.
+fn dies([rows, columns, down, across]: [usize; 4]) -> Result<Dies, FloorError> {
     for (what, found, most) in [
-        ("a die's rows", dies.rows.into(), MOST_STOPS.into()),
-        ("a die's columns", dies.columns.into(), MOST_STOPS.into()),
-        ("dies in a column", dies.down.into(), MOST_DIES.into()),
-        ("dies in a row", dies.across.into(), MOST_DIES.into()),
-        ("rows", rows, MOST_ROWS),
-        ("columns", columns, MOST_COLUMNS),
-        ("stops", rows * columns, MOST_TILES),
+        ("a die's rows", rows, MOST_STOPS),
+        ("a die's columns", columns, MOST_STOPS),
+        ("dies in a column", down, MOST_DIES),
+        ("dies in a row", across, MOST_DIES),
+        ("rows", rows.saturating_mul(down), MOST_ROWS),
+        ("columns", columns.saturating_mul(across), MOST_COLUMNS),
+        ("stops", rows.saturating_mul(columns).saturating_mul(down).saturating_mul(across), MOST_TILES),
     ] {
-        check_count(what, found as u16, most as u16)?;
+        check_count(what, found, most)?;
     }
-    Ok(())
+    let [rows, columns, down, across] = [rows, columns, down, across].map(|number| number as u8);
+    Ok(Dies { rows, columns, down, across })
 }
 
-const fn check_count(what: &'static str, found: u16, most: u16) -> Result<(), FloorError> {
-    if found == 0 || found > most { Err(FloorError::Large(what, most as usize)) } else { Ok(()) }
+const fn check_count(what: &'static str, found: usize, most: usize) -> Result<(), FloorError> {
+    if found == 0 || found > most { Err(FloorError::Large(what, most)) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Parts as files (`catalog/parts`): what a data sheet says, and apart from it what was fitted or assumed.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use pericore_dram::Timing;
+use pericore_engine::ParameterError;
 use toml::{Table, Value};
 
 use super::super::layout::{Floor, FloorError};
@@ -14,6 +15,8 @@ const FILES: [&str; 3] = [
     include_str!("../../../../../../catalog/parts/8568.toml"),
     include_str!("../../../../../../catalog/parts/8480+.toml"),
 ];
+/// Families that have this model.
+const FAMILIES: [&str; 2] = ["emerald-rapids", "sapphire-rapids"];
 /// Sections of a file.
 const DATASHEET: &str = "datasheet";
 const FITTED: &str = "fitted";
@@ -23,6 +26,8 @@ const FITTED: &str = "fitted";
 pub struct MachinePart {
     /// Its command-line name.
     pub name: String,
+    /// The family.
+    pub family: &'static str,
     /// Its numbers, for a machine of one socket with all that it has in use.
     pub parameters: Parameters,
     /// Both sections, with what it has from another part.
@@ -47,6 +52,12 @@ pub enum PartError {
     /// The drawing of the mesh.
     #[error(transparent)]
     Floor(#[from] FloorError),
+    /// A number that the model cannot have.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A name that means something already.
+    #[error("part = {0:?} is taken: give it a name of its own")]
+    Taken(String),
 }
 
 /// The parts that are shipped, in the order of their files.
@@ -67,7 +78,7 @@ pub fn shipped() -> &'static [MachinePart] {
 impl Parameters {
     /// A part by its command-line name.
     pub fn preset(name: &str) -> Option<Self> {
-        shipped().iter().find(|part| part.name == name).map(|part| part.parameters.clone())
+        find(name).map(|part| part.parameters.clone())
     }
 
     /// The first of the shipped parts: Xeon Platinum 8592+.
@@ -79,6 +90,34 @@ impl Parameters {
     }
 }
 
+/// Parts of the user's own.
+static OWN: Mutex<Vec<&'static MachinePart>> = Mutex::new(Vec::new());
+
+/// The part of a name, in whatever case.
+pub fn find(name: &str) -> Option<&'static MachinePart> {
+    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = shipped().iter().chain(own.iter().copied());
+    all.find(|part| part.name.eq_ignore_ascii_case(name))
+}
+
+/// Adds a part of the user's own, which may be like a shipped one. The same file may be added again.
+///
+/// # Errors
+/// [`PartError`] for the first thing that is wrong.
+pub fn add(text: &str) -> Result<&'static MachinePart, PartError> {
+    let part = read(text, shipped())?;
+    let is_family = pericore_catalog::family(&part.name).is_some();
+    if let Some(known) = find(&part.name) {
+        return if known.values == part.values { Ok(known) } else { Err(PartError::Taken(part.name)) };
+    }
+    if is_family || part.name.is_empty() || part.name.contains([':', ',']) {
+        return Err(PartError::Taken(part.name));
+    }
+    let part: &MachinePart = Box::leak(Box::new(part));
+    OWN.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+    Ok(part)
+}
+
 /// Reads a file; `known` are the parts that it may be like.
 ///
 /// # Errors
@@ -87,7 +126,8 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
     let mut file = Values(text.parse().map_err(|error: toml::de::Error| PartError::Syntax(error.to_string()))?);
     let name = file.text("part")?;
     let family = file.text("family")?;
-    let family = pericore_catalog::family(&family).ok_or(PartError::Value("family", family))?.name;
+    let family = FAMILIES.contains(&family.as_str()).then(|| pericore_catalog::family(&family)).flatten();
+    let family = family.ok_or_else(|| PartError::Missing("family = \"emerald-rapids\" or \"sapphire-rapids\""))?;
     let mut values = match file.text("like") {
         Ok(like) => {
             let part = known.iter().find(|part| part.name == like).ok_or(PartError::Value("like", like))?;
@@ -98,7 +138,13 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
     values.extend(file.section(DATASHEET)?);
     values.extend(file.section(FITTED)?);
     file.has_no_more()?;
-    Ok(MachinePart { name, parameters: parameters(family, Values(values.clone()))?, values })
+    let parameters = parameters(family.name, Values(values.clone()))?;
+    parameters.check()?;
+    let is_there = |(unit, number): (&str, u16)| family.unit(unit).is_some_and(|unit| number < unit.instances);
+    if let Some((unit, number)) = parameters.floor.tiles.iter().filter_map(|tile| tile.unit).find(|at| !is_there(*at)) {
+        return Err(value("mesh", format!("{unit}{number}, which the family does not have,")));
+    }
+    Ok(MachinePart { name, family: family.name, parameters, values })
 }
 
 /// What a part's values stand for.
