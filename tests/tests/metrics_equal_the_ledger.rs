@@ -15,6 +15,8 @@ mod emerald_rapids;
 mod emerald_rapids_by_hand;
 #[path = "metrics/run.rs"]
 mod run;
+#[path = "metrics/sapphire_rapids.rs"]
+mod sapphire_rapids;
 #[path = "metrics/sums.rs"]
 mod sums;
 #[path = "metrics/truth.rs"]

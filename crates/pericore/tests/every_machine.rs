@@ -95,6 +95,31 @@ fn fewer_cores_run_what_all_could() {
     }
 }
 
+/// A part of 32 cores on four dies, from a file: the other numbers are the 8480+'s.
+#[test]
+fn a_part_of_ones_own_is_a_machine() {
+    const PART: &str = r#"
+        part = "own-32"
+        family = "sapphire-rapids"
+        like = "8480+"
+        [datasheet]
+        cores = 32
+        slices = 32
+        [fitted]
+    "#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("own.toml");
+    std::fs::write(&file, PART).expect("written");
+    let machine = format!("{}:sockets=2", file.display());
+    let (_, events, kinds) = MACHINES[3];
+    let counts = counts(&machine, events, &["--workload", "mixed:requests=3000,threads=128,remote=40"]);
+    assert!(counts.iter().all(|(event, count)| event != kinds[0] || *count >= 300.0), "{counts:?}");
+    std::fs::write(&file, PART.replace("cores", "hearts")).expect("written");
+    let output = command(PERICORE).args(["machine", "show", "--machine", &machine]).output().expect("it starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("own.toml: hearts is no key of a part"), "{errors}");
+}
+
 #[test]
 fn a_real_program_runs_on_every_machine() {
     for (machine, events, kinds) in MACHINES {

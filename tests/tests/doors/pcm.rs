@@ -216,8 +216,11 @@ fn memory(at: u64) -> impl Fn(&Access) -> bool {
 /// counts three channels a controller.
 #[test]
 fn pcm_memory_shows_the_channels_of_sapphire_rapids() {
-    let far = Source::Subevent("imc", 3, "CAS_COUNT", "WR");
-    let rig = Rig { family: "sapphire-rapids", rates: vec![(READS, READ_RATE), (far, WRITE_RATE)], ..rig() };
+    // Kinds of CAS: 0 a read, 4 a write.
+    let reads_here = Source::Signal("imc", 0, "cas", &[("kind", 0)]);
+    let writes_there = Source::Signal("imc", 3, "cas", &[("kind", 4)]);
+    let rates = vec![(reads_here, READ_RATE), (writes_there, WRITE_RATE)];
+    let rig = Rig { family: "sapphire-rapids", rates, ..rig() };
     let run = rig.succeed("pcm-memory", &["0.5", "-i=2", "-csv"]);
     let counted = |rate, channel: u64, number: u64, select: u64| {
         let (unit, control) = (memory(channel), memory(channel + 0x40 + 4 * number));

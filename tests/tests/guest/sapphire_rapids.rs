@@ -1,5 +1,5 @@
-//! Sapphire Rapids: the family that the driver of Linux 6.1 was written for. Its blocks are those of Emerald Rapids in other
-//! numbers, and the first of each kind has the same registers (Linux's spr_uncore_*, PCM).
+//! Sapphire Rapids: the family that the driver of Linux 6.1 was written for. Its blocks are those of Emerald Rapids in
+//! other numbers, and the first of each kind has the same registers (Linux's spr_uncore_*, PCM).
 
 use super::boot;
 use super::cases::{events, perf_counts_the_truth};

@@ -5,6 +5,8 @@ use super::sums::{self, ByHand, Sums};
 
 /// Instances of a socket of the preset: 64 agents, eight channels' worth of controllers, four links.
 const INSTANCES: &[(&str, u16)] = &[("cha", 64), ("imc", 8), ("upi", 4)];
+/// The same of an 8480+, with 56 agents.
+const INSTANCES_OF_8480: &[(&str, u16)] = &[("cha", 56), ("imc", 8), ("upi", 4)];
 
 const BY_HAND: &[ByHand] = &[
     ("cha", "AVG_RFO_MISS_LATENCY", |t| {
@@ -38,8 +40,8 @@ const BY_HAND: &[ByHand] = &[
     ("upi", "DRS_WbI_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 0)])),
     ("upi", "DRS_WbS_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 1)])),
     ("upi", "DRS_WbE_FROM_UPI", |t| 64.0 * t.sum("upi", "RxL_BASIC_HDR_MATCH", "WB_OPC", &[("opc", 2)])),
-    // 20 GT/s on each lane of each link: they have one speed, however many there are.
-    ("upi", "UPI_SPEED", |_| 20e9),
+    // 20 GT/s on each lane of each link, 16 of an 8480+: they have one speed, however many there are.
+    ("upi", "UPI_SPEED", |t| if t.is_sapphire_rapids() { 16e9 } else { 20e9 }),
     // A line is nine slots.
     ("upi", "UPI_DATA_RX_BANDWIDTH", |t| upi(t, "RxL_FLITS", "ALL_DATA") / 9.0 * 64.0 / t.seconds()),
     // A flit is three slots, and a clock takes one.
@@ -62,9 +64,9 @@ fn upi(t: &Sums<'_>, event: &str, subevent: &str) -> f64 {
     t.sum("upi", event, subevent, &[])
 }
 
-/// DRAM cycles of all channels, DDR5-5600: 2.8 GHz.
+/// DRAM cycles of all channels, DDR5-5600: 2.8 GHz; of an 8480+, DDR5-4800: 2.4 GHz.
 fn memory_cycles(t: &Sums<'_>) -> f64 {
-    t.cycles(2800) * t.instances("imc")
+    t.cycles(if t.is_sapphire_rapids() { 2400 } else { 2800 }) * t.instances("imc")
 }
 
 fn lines_read(t: &Sums<'_>) -> f64 {
@@ -85,15 +87,19 @@ fn queued(t: &Sums<'_>, queue: &str) -> f64 {
     imc(t, &event, "PCH0") + imc(t, &event, "PCH1")
 }
 
+fn sums_of(run: &Run) -> Sums<'_> {
+    Sums::new(run, if sums::is_sapphire_rapids(run) { INSTANCES_OF_8480 } else { INSTANCES })
+}
+
 /// A metric's value by hand, if it has one.
 pub fn value(run: &Run, unit: &str, metric: &str) -> Option<f64> {
-    sums::value(BY_HAND, &Sums::new(run, INSTANCES), unit, metric)
+    sums::value(BY_HAND, &sums_of(run), unit, metric)
 }
 
 /// What the guide's equation gives, where the catalogue has another. The guide prints bytes where the name promises bandwidth, queues without
 /// their subchannel (which count nothing: the mask of subchannels is empty), and megabytes from bytes.
 pub fn printed(run: &Run, unit: &str, metric: &str) -> Option<f64> {
-    let t = &Sums::new(run, INSTANCES);
+    let t = &sums_of(run);
     Some(match (unit, metric) {
         ("imc", "MEM_READ_BANDWIDTH") => 64.0 * lines_read(t),
         ("imc", "MEM_WRITE_BANDWIDTH") => 64.0 * lines_written(t),

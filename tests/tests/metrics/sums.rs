@@ -19,6 +19,11 @@ impl<'a> Sums<'a> {
         Self { run, instances }
     }
 
+    /// The machine is a Sapphire Rapids.
+    pub fn is_sapphire_rapids(&self) -> bool {
+        is_sapphire_rapids(self.run)
+    }
+
     /// Instances of a unit, over all sockets.
     pub fn instances(&self, unit: &str) -> f64 {
         f64::from(self.within(unit)) * self.sockets()
@@ -52,6 +57,11 @@ impl<'a> Sums<'a> {
         // A run ends on a tick: without the rounding error of its length in seconds.
         (f64::from(mhz) * 1e6 * self.seconds() + 1e-6).floor()
     }
+}
+
+/// A run's machine is a Sapphire Rapids.
+pub fn is_sapphire_rapids(run: &Run) -> bool {
+    run.machine.chassis().shape().family.name == "sapphire-rapids"
 }
 
 /// The value by hand of a metric, if the list has one.

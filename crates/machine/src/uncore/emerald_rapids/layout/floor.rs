@@ -12,8 +12,8 @@ pub const LINKS: u8 = 4;
 const MOST_STOPS: usize = 7;
 /// Dies in a line: a message crosses one bridge along its column, and one along its row.
 const MOST_DIES: usize = 2;
-/// Places for cores and slices by which cores with adjacent numbers lie apart: a prime, so that no other number of places
-/// has a divisor in common with it.
+/// Places for cores and slices by which cores with adjacent numbers lie apart: a prime, so that no other number of
+/// places has a divisor in common with it.
 pub const SPREAD: u8 = 37;
 
 /// The stops of a socket's mesh.
@@ -110,7 +110,7 @@ impl FromStr for Floor {
         }
         check_count("agents", counts[3].into(), AGENTS as usize)?;
         check_count("I/O stacks", counts[0].into(), MOST_STACKS)?;
-        if counts[3] == SPREAD.into() {
+        if counts[3] == u16::from(SPREAD) {
             return Err(FloorError::Large("agents", usize::from(SPREAD) - 1));
         }
         Ok(Self { tiles, dies, agents: counts[3] as u8 })
@@ -179,6 +179,7 @@ mod tests {
         assert_eq!(wrong("PU\nMC\n--\nMC"), FloorError::Uneven);
         assert_eq!(wrong("PUx"), FloorError::Symbol(1, 'x'));
         assert_eq!(wrong("CCCCCCCC"), FloorError::Large("a die's columns", 7));
+        assert_eq!(wrong(""), FloorError::Large("a die's rows", 7));
         assert_eq!(wrong("C|C|C"), FloorError::Large("dies in a row", 2));
         assert_eq!(wrong("PUUUC"), FloorError::Units { unit: 'U', found: 3, built: 4 });
     }
