@@ -237,8 +237,12 @@ fn pcm_memory_shows_the_channels_of_sapphire_rapids() {
     for shown in column(&run, "Ch5Write") {
         assert_bandwidth("writes", shown, &written, 0.5, round);
     }
-    for (channel, others) in [("Ch0", "Write"), ("Ch2", "Read"), ("Ch3", "Read"), ("Ch5", "Read"), ("Ch11", "Read")] {
-        assert_eq!(column(&run, &format!("{channel}{others}")), [0.0; 2], "{channel}: {}", run.stdout);
+    for silent in ["Ch0Write", "Ch5Read"] {
+        assert_eq!(column(&run, silent), [0.0; 2], "{silent}: {}", run.stdout);
+    }
+    // It prints nothing for channels without traffic.
+    for silent in ["Ch1Read", "Ch2Read", "Ch3Write", "Ch6Read", "Ch11Read"] {
+        assert!(column(&run, silent).is_empty(), "{silent}: {}", run.stdout);
     }
     assert_eq!((column(&run, "Ch0Read").len(), column(&run, "Ch5Write").len()), (2, 2), "{}", run.stdout);
 }

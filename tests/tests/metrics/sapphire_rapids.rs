@@ -6,12 +6,12 @@ use super::emerald_rapids_by_hand;
 const HEADING: &str = "# Sapphire Rapids' metrics over workloads
 
 Made by `cargo test -p pericore-tests --test all metrics_equal_the_ledger` (`PERICORE_WRITE_TABLES=1` writes it
-anew): each metric over a workload that makes it more than nothing, as `emerald-rapids-metrics.md` has it for the
+anew): each metric over a workload that makes it more than nothing, as `../emerald-rapids-metrics.md` has it for the
 successor.";
 
 const BOOK: Book = Book {
     family: "sapphire-rapids",
-    file: "sapphire-rapids-metrics.md",
+    file: "machine/sapphire-rapids-metrics.md",
     heading: HEADING,
     scenes: &[
         Scene::of("8480+:sockets=2", "mixed:requests=30000,read=50,threads=64,footprint=64M,remote=40"),

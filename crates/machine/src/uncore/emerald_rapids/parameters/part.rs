@@ -127,7 +127,7 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
     let name = file.text("part")?;
     let family = file.text("family")?;
     let family = FAMILIES.contains(&family.as_str()).then(|| pericore_catalog::family(&family)).flatten();
-    let family = family.ok_or_else(|| PartError::Missing("family = \"emerald-rapids\" or \"sapphire-rapids\""))?;
+    let family = family.ok_or(PartError::Missing("family = \"emerald-rapids\" or \"sapphire-rapids\""))?;
     let mut values = match file.text("like") {
         Ok(like) => {
             let part = known.iter().find(|part| part.name == like).ok_or(PartError::Value("like", like))?;
