@@ -8,6 +8,7 @@ pub mod http_request;
 mod input;
 pub mod journal;
 pub mod kernel_files;
+pub mod machine_part;
 pub mod metric_expression;
 pub mod names;
 pub mod proxy_messages;
@@ -31,6 +32,7 @@ pub const TARGETS: &[Target] = &[
     ("http_request", http_request::run),
     ("journal", journal::run),
     ("kernel_files", kernel_files::run),
+    ("machine_part", machine_part::run),
     ("metric_expression", metric_expression::run),
     ("names", names::run),
     ("proxy_messages", proxy_messages::run),

@@ -34,7 +34,10 @@ pub fn preset(name: &str) -> Option<(&'static str, &'static str)> {
 /// # Errors
 /// [`PartError`] for the first thing that is wrong with the file.
 pub fn add_part(text: &str) -> Result<&'static str, PartError> {
-    Ok(&emerald_rapids::add_part(text)?.name)
+    let is_taken = |name: &str| {
+        PRESETS.iter().any(|(preset, _)| preset.eq_ignore_ascii_case(name)) || pericore_catalog::family(name).is_some()
+    };
+    Ok(&emerald_rapids::add_part(text, is_taken)?.name)
 }
 
 /// All numbers of a machine's traffic model.
@@ -284,7 +287,9 @@ mod tests {
         assert_eq!((shape.cores, shape.slices, shape.sockets), (32, 32, 2));
         assert_eq!(spec.parameters().unwrap().cache_bytes(), (32 * 2048 + 32 * 1920) << 10);
         let error = |from: &str, to: &str| add_part(&SMALL.replace(from, to)).unwrap_err().to_string();
-        assert!(error("own-32", "8592+").contains("is taken"));
+        for taken in ["8592+", "X5570", "nehalem"] {
+            assert!(error("own-32", taken).contains("is taken"), "{taken}");
+        }
         assert!(error("cores = 32", "cores = 31").contains("is taken"), "another part by the same name");
         assert!(error("own-32", "own-33\"\nodd = \"1").contains("odd is no key"));
         let large = SMALL.replace("own-32", "own-64").replace("cores = 32", "cores = 64");

@@ -236,6 +236,7 @@ impl Parameters {
         range("sockets", self.sockets.into(), 1, 2)?;
         range("clusters", self.clusters.into(), 1, 4)?;
         range("clusters", self.clusters.into(), self.clusters.next_power_of_two().into(), 4)?;
+        range("grid_mhz", self.grid_mhz, 10_000, 1_000_000)?;
         let places = u64::from(self.floor.agents);
         range("cores", self.cores.into(), 1, places)?;
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;

@@ -100,17 +100,17 @@ pub fn find(name: &str) -> Option<&'static MachinePart> {
     all.find(|part| part.name.eq_ignore_ascii_case(name))
 }
 
-/// Adds a part of the user's own, which may be like a shipped one. The same file may be added again.
+/// Adds a part of the user's own, which may be like a shipped one. The same file may be added again. `taken` are names that
+/// mean something else.
 ///
 /// # Errors
 /// [`PartError`] for the first thing that is wrong.
-pub fn add(text: &str) -> Result<&'static MachinePart, PartError> {
+pub fn add(text: &str, taken: impl Fn(&str) -> bool) -> Result<&'static MachinePart, PartError> {
     let part = read(text, shipped())?;
-    let is_family = pericore_catalog::family(&part.name).is_some();
     if let Some(known) = find(&part.name) {
         return if known.values == part.values { Ok(known) } else { Err(PartError::Taken(part.name)) };
     }
-    if is_family || part.name.is_empty() || part.name.contains([':', ',']) {
+    if taken(&part.name) || part.name.is_empty() || part.name.contains([':', ',']) {
         return Err(PartError::Taken(part.name));
     }
     let part: &MachinePart = Box::leak(Box::new(part));
