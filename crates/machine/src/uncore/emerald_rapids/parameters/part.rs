@@ -100,8 +100,8 @@ pub fn find(name: &str) -> Option<&'static MachinePart> {
     all.find(|part| part.name.eq_ignore_ascii_case(name))
 }
 
-/// Adds a part of the user's own, which may be like a shipped one. The same file may be added again. `taken` are names that
-/// mean something else.
+/// Adds a part of the user's own, which may be like a shipped one. The same file may be added again. `taken` are names
+/// that mean something else.
 ///
 /// # Errors
 /// [`PartError`] for the first thing that is wrong.
