@@ -8,8 +8,16 @@ pub const KERNEL_DRIVER: &str = include_str!("../catalog/kernel/driver.txt");
 pub const FACTS_OF_EMERALD_RAPIDS: &str = include_str!("../catalog/facts/emerald-rapids.toml");
 
 /// What counters are held against, by family.
-pub const SELFCHECK: [(&str, &str); 3] = [
+pub const SELFCHECK: [(&str, &str); 4] = [
     ("e5-2600", include_str!("../catalog/selfcheck/e5-2600.toml")),
     ("emerald-rapids", include_str!("../catalog/selfcheck/emerald-rapids.toml")),
     ("nehalem", include_str!("../catalog/selfcheck/nehalem.toml")),
+    ("sapphire-rapids", include_str!("../catalog/selfcheck/sapphire-rapids.toml")),
+];
+
+/// Parts that software machines are made of. What one has from another stands behind that.
+pub const PARTS: [&str; 3] = [
+    include_str!("../catalog/parts/8592+.toml"),
+    include_str!("../catalog/parts/8568.toml"),
+    include_str!("../catalog/parts/8480+.toml"),
 ];

@@ -2,6 +2,7 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use pericore_catalog::tables::PARTS;
 use pericore_dram::Timing;
 use pericore_engine::ParameterError;
 use toml::{Table, Value};
@@ -9,12 +10,6 @@ use toml::{Table, Value};
 use super::super::layout::{Floor, FloorError};
 use super::{Parameters, phase_settings};
 
-/// The files. What one has from another stands behind that.
-const FILES: [&str; 3] = [
-    include_str!("../../../../../../catalog/parts/8592+.toml"),
-    include_str!("../../../../../../catalog/parts/8568.toml"),
-    include_str!("../../../../../../catalog/parts/8480+.toml"),
-];
 /// Families that have this model.
 const FAMILIES: [&str; 2] = ["emerald-rapids", "sapphire-rapids"];
 /// Sections of a file.
@@ -65,14 +60,14 @@ pub enum PartError {
 /// # Panics
 /// If a file cannot be read, which a test would have shown.
 pub fn shipped() -> &'static [MachinePart] {
-    static PARTS: LazyLock<Vec<MachinePart>> = LazyLock::new(|| {
-        FILES.iter().fold(Vec::new(), |mut parts, text| {
+    static SHIPPED: LazyLock<Vec<MachinePart>> = LazyLock::new(|| {
+        PARTS.iter().fold(Vec::new(), |mut parts, text| {
             let part = read(text, &parts).unwrap_or_else(|error| panic!("{error} in a file of catalog/parts: {text}"));
             parts.push(part);
             parts
         })
     });
-    &PARTS
+    &SHIPPED
 }
 
 impl Parameters {
@@ -276,7 +271,7 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, PartError, read, shipped};
+    use super::{PARTS, PartError, read, shipped};
 
     #[test]
     fn shipped_parts_are_sound() {
@@ -290,8 +285,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let wrong = |from: &str, to: &str| {
-            assert!(FILES[0].contains(from), "{from}");
-            read(&FILES[0].replace(from, to), &[]).unwrap_err().to_string()
+            assert!(PARTS[0].contains(from), "{from}");
+            read(&PARTS[0].replace(from, to), &[]).unwrap_err().to_string()
         };
         assert_eq!(wrong("cores = 64", "cores = 640"), "cores: 640 does not do");
         assert_eq!(
@@ -302,6 +297,6 @@ mod tests {
         assert_eq!(wrong("slice_sets = 4096", "slice_sets = 4095"), "slice_sets: 4095 does not do");
         assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory: ddr5-9 does not do");
         assert_eq!(wrong("MCCCCCM", "MCCCQCM"), "mesh: line 4 has 'Q': draw stops as P U M C .");
-        assert!(matches!(read(FILES[1], &[]), Err(PartError::Value("like", _))));
+        assert!(matches!(read(PARTS[1], &[]), Err(PartError::Value("like", _))));
     }
 }
