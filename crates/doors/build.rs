@@ -16,6 +16,9 @@ fn main() {
     let mut compiler = Command::new(env::var_os("RUSTC").expect("cargo sets it"));
     compiler.args(["--crate-name", "pericore_preload", "--crate-type", "cdylib", "--edition", "2024"]);
     compiler.args(["--target", &target_of_programs()]);
+    // Cargo does not pass its flags on: without this the library would have the path of this checkout in it.
+    let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    compiler.arg(format!("--remap-path-prefix={folder}=/pericore/crates/doors"));
     compiler.args([
         "-C",
         "opt-level=2",

@@ -26,6 +26,8 @@ fn main() {
             "-C",
             "lto=fat",
         ])
+        // Cargo does not pass its flags on: without this the plugin could have the path of this checkout in it.
+        .arg(format!("--remap-path-prefix={}=/pericore/crates/tracer", variable("CARGO_MANIFEST_DIR").display()))
         .arg("--target")
         .arg(target_of_qemu())
         .arg("-o")

@@ -15,7 +15,7 @@ cp "$here/crates/c/tests/c/example.c" "$root/tmp/"
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
 fail() { echo "installed: $1" >&2; exit 1; }
 
-inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends /tmp/*.deb' >/dev/null
+inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends /tmp/*.deb' >/dev/null
 inside pericore --version
 inside pericore stat --machine e5-2600 --workload stream:requests=2000 -e imc/CAS_COUNT.RD/ -j 2>"$root/tmp/counts" || fail "pericore stat fails"
 grep -q '"counter-value" *: *"[1-9]' "$root/tmp/counts" || fail "pericore stat counts nothing: $(cat "$root/tmp/counts")"
@@ -23,7 +23,7 @@ grep -q '"counter-value" *: *"[1-9]' "$root/tmp/counts" || fail "pericore stat c
 inside getcap /usr/libexec/pericore/pericore | grep -q 'cap_perfmon=ep' || fail "the group's copy has no CAP_PERFMON"
 [ "$(inside stat -c '%U:%G %a' /usr/libexec/pericore/pericore)" = "root:pericore 750" ] || fail "owner or mode of the group's copy"
 inside sh -c 'cd /tmp && gcc -Wall -Werror example.c -o example $(pkg-config --cflags --libs pericore) && ./example' || fail "a C program fails"
-inside apt-get purge -y -qq pericore libpericore-dev libpericore0 >/dev/null
+inside apt-get purge -y -qq -o Dpkg::Use-Pty=0 pericore libpericore-dev libpericore0 >/dev/null
 left=$(find "$root/usr" "$root/lib" -name '*pericore*' | head)
 [ -z "$left" ] || fail "purge leaves $left"
 echo "installed: fine"

@@ -2,21 +2,18 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
+use pericore_emulation::silent::Silent;
+use pericore_emulation::{TURN, moment, start};
 use pericore_machine::signal::Tick;
 use pericore_machine::workload::Scenario;
-use pericore_machine::{Machine, MachineSpec, SharedMachine};
-use pericore_metrics::Validity;
-use pericore_observe::discover::{Cpu, discover};
+use pericore_machine::{MachineSpec, SharedMachine};
+use pericore_observe::discover::discover;
 use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
-use pericore_observe::selection::{EventSource, Selection};
-use pericore_observe::session::{Moment, Options, Sample, Session, prepare};
+use pericore_observe::session::{Moment, Options, Session, prepare};
 
 use super::desk::{Desk, Next, OrderReply, OrderRequest};
 use super::wanted::{CountedEvents, Sizes};
 use crate::code::{CallFailure, Code};
-
-/// Virtual seconds of a round where events take turns: workloads often end within a virtual millisecond.
-const TURN: f64 = 2e-6;
 
 /// Virtual seconds between two looks for the end of the workload.
 const LOOK: f64 = 100e-9;
@@ -34,18 +31,14 @@ pub(super) fn count(
     let scenario = Scenario::of(workload, &limits).map_err(CallFailure::unknown)?.warmed();
     let selection = wanted.selection(spec.family())?;
     let sizes = Sizes::of(&selection);
-    let machine = Machine::for_scenario(&spec, &scenario).map_err(CallFailure::invalid)?;
-    let mut machine = machine.without_truth();
-    machine.warm_up(&scenario);
+    let (machine, _) = start::begin(&spec, &scenario, false).map_err(CallFailure::invalid)?;
     let began = machine.now();
-    let shape = machine.chassis().shape();
-    let package = |number| shape.socket_of_cpu(number).map(|package| Cpu { number, package });
-    let cpus: Vec<Cpu> = (0..shape.cpus()).filter_map(package).collect();
+    let cpus = start::cpus(machine.chassis().shape());
     let mut machine = SharedMachine::new(machine);
     let topology =
         discover(&mut machine, spec.family(), &cpus, |unit| selection.uses(unit)).map_err(CallFailure::failed)?;
     let plan = prepare(&mut machine, &topology, selection, Default::default(), None).map_err(CallFailure::invalid)?;
-    let silent = not_modelled(&plan.selection);
+    let silent = Silent::of(spec.family(), &plan.selection);
     let desk = Desk::new(plan.clone());
     let mut clock = VirtualTime { machine: machine.clone(), began, desk: &desk, orders, running: None };
     let session = Session::start(machine, plan, Options::default(), |_| clock.moment())?;
@@ -53,36 +46,9 @@ pub(super) fn count(
     // The caller waits for it.
     let _ = begun.send(sizes);
     run::drive(session, &mut clock, &schedule, |taken| {
-        desk.take(&doubted(taken.sample, &silent));
+        desk.take(&silent.doubt(taken.sample));
         Ok(())
     })
-}
-
-/// The events for which the model emits nothing: what their counters read is nobody's measurement.
-fn not_modelled(selection: &Selection) -> Vec<bool> {
-    let family = selection.family;
-    let wiring = pericore_machine::modelled(family);
-    let is_silent = |event: &pericore_observe::selection::SelectedEvent| {
-        let (Some(wiring), Some(unit)) = (&wiring, family.unit_index(event.unit.name)) else { return false };
-        match &event.source {
-            EventSource::Programmed(programming) => {
-                let emits = |row| wiring.emits(unit, row, programming.subevent, programming.control);
-                programming.event.is_some_and(|row| !emits(row))
-            }
-            EventSource::FreeRunning { register, member } => !wiring.runs(unit, register, *member),
-            EventSource::Fixed(_) => false,
-        }
-    };
-    selection.events.iter().map(is_silent).collect()
-}
-
-fn doubted(sample: &Sample, silent: &[bool]) -> Sample {
-    let mut sample = sample.clone();
-    for count in sample.counts.iter_mut().filter(|count| silent[count.event]) {
-        let doubt = Validity::suspect("not modelled: this software machine does not count it");
-        count.validity = std::mem::take(&mut count.validity).and(&doubt);
-    }
-    sample
 }
 
 /// Virtual time. It stands still until it is ordered to pass.
@@ -134,9 +100,7 @@ impl Clock for VirtualTime<'_> {
     }
 
     fn moment(&self) -> Moment {
-        let machine = self.machine.borrow();
-        let clocks = machine.clocks();
-        Moment { seconds: clocks.seconds(self.began, machine.now()), tsc: clocks.timestamp(machine.now()) }
+        moment(&self.machine, self.began)
     }
 
     fn pass(&mut self, stretch: Stretch) -> Result<Passed, CallFailure> {
