@@ -2,6 +2,7 @@
 
 mod active_cores;
 mod begun_from_snapshot;
+mod by_cores;
 mod devices;
 mod levels;
 mod named_truth;

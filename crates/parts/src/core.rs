@@ -5,6 +5,7 @@ use pericore_engine::search::matches;
 
 use super::RequestId;
 use super::cache::{Cache, Evicted, Right};
+use super::line::LINE_BYTES;
 use super::program::Pause;
 
 /// Sets of the L1 data cache: 32 KB in 8 ways (Intel optimization manual, Sandy Bridge).
@@ -13,6 +14,8 @@ const L1_SETS: usize = 64;
 const L2_SETS: usize = 512;
 /// Bytes of the L2.
 pub const L2_BYTES: u64 = L2_SETS as u64 * 8 * 64;
+/// Bytes of a page, which no prefetcher leaves.
+const PAGE_BYTES: u64 = 4096;
 const FREE: u32 = u32::MAX;
 /// Line-fill buffers of a core at most.
 pub const MOST_FILL_BUFFERS: u64 = 16;
@@ -75,6 +78,15 @@ pub enum Buffer {
     Joined,
     /// It must wait.
     Full,
+}
+
+/// How far an L2's prefetcher lets a core run ahead along the pages that it walks through in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Streamer {
+    /// Lines of a core under way at most, with those of its line-fill buffers: entries of the L2's queue of misses.
+    pub queue: u8,
+    /// Lines of one page under way at most.
+    pub ahead: u8,
 }
 
 /// Private caches and buffers of a core.
@@ -159,6 +171,43 @@ impl Core {
         self.used |= 1 << index;
         self.writable |= u32::from(store) << index;
         Buffer::Taken
+    }
+
+    /// Gets a buffer for a miss of a thread that an L2's prefetcher runs ahead of: a line of a page of which others are
+    /// under way has the L2's queue, the first of a page needs a line-fill buffer.
+    #[inline]
+    pub fn take_streamed(&mut self, line: u32, store: bool, streamer: Streamer) -> Buffer {
+        let same = matches(&self.buffers, u32::MAX, line);
+        if same != 0 {
+            return if !store || same & self.writable != 0 { Buffer::Joined } else { Buffer::Full };
+        }
+        if !self.has_room(line, streamer) {
+            return Buffer::Full;
+        }
+        let index = (!self.used).trailing_zeros();
+        self.buffers[index as usize] = line;
+        self.used |= 1 << index;
+        self.writable |= u32::from(store) << index;
+        Buffer::Taken
+    }
+
+    /// True if there is a buffer for a line that is not under way.
+    #[inline]
+    fn has_room(&self, line: u32, streamer: Streamer) -> bool {
+        const IN_PAGE: u32 = (PAGE_BYTES / LINE_BYTES) as u32 - 1;
+        let (under_way, fill_buffers) = (self.used.count_ones(), self.all.count_ones());
+        let ahead = matches(&self.buffers, !IN_PAGE, line & !IN_PAGE).count_ones();
+        if ahead == 0 {
+            return under_way < fill_buffers;
+        }
+        // More fill buffers than are usual have a way out of the core, too.
+        ahead < fill_buffers.max(streamer.ahead.into()) && under_way < fill_buffers.max(streamer.queue.into())
+    }
+
+    /// True if a line is neither under way nor has a buffer to be had.
+    #[inline]
+    pub fn is_full_for(&self, line: u32, streamer: Streamer) -> bool {
+        !self.has_room(line, streamer) && !self.expects(line)
     }
 
     /// True if all line-fill buffers are taken, none of them by a line.
@@ -270,7 +319,7 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use super::{Buffer, Core, Level, Right};
+    use super::{Buffer, Core, Level, Right, Streamer};
 
     #[test]
     fn a_store_needs_the_right_to_write() {
@@ -309,5 +358,32 @@ mod tests {
         assert_eq!(core.take_buffer(3, false), Buffer::Full);
         core.fill(1, Right::Exclusive);
         assert_eq!(core.take_buffer(3, false), Buffer::Taken);
+    }
+
+    /// Two fill buffers, four entries in the L2's queue, three lines of a page: pages are of 64 lines.
+    #[test]
+    fn along_a_page_more_is_under_way_than_there_are_fill_buffers() {
+        let streamer = Streamer { queue: 4, ahead: 3 };
+        let mut core = Core::new(2);
+        for line in [64, 65, 66] {
+            assert!(!core.is_full_for(line, streamer));
+            assert_eq!(core.take_streamed(line, false, streamer), Buffer::Taken);
+        }
+        // A fourth line of the page is too far ahead, the first of another needs a fill buffer.
+        for line in [67, 128] {
+            assert!(core.is_full_for(line, streamer));
+            assert_eq!(core.take_streamed(line, false, streamer), Buffer::Full);
+        }
+        assert_eq!(core.take_streamed(65, false, streamer), Buffer::Joined);
+        assert_eq!(core.take_streamed(65, true, streamer), Buffer::Full);
+        core.fill(64, Right::Exclusive);
+        core.fill(65, Right::Exclusive);
+        assert_eq!(core.take_streamed(128, true, streamer), Buffer::Taken);
+        assert_eq!(core.take_streamed(129, true, streamer), Buffer::Taken);
+        assert_eq!(core.take_streamed(130, true, streamer), Buffer::Taken);
+        // The L2's queue is full: a page that is walked through has no more room either.
+        assert_eq!(core.take_streamed(67, false, streamer), Buffer::Full);
+        // What no prefetcher runs ahead of has the fill buffers, and none is free.
+        assert_eq!(core.take_buffer(500, false), Buffer::Full);
     }
 }

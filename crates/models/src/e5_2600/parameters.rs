@@ -4,7 +4,7 @@ use pericore_dram::{Layout, Timing};
 use pericore_engine::{ClockError, Clocks, ParameterError};
 
 use crate::e5_2600::device::IoLanes;
-use pericore_parts::core::MOST_FILL_BUFFERS;
+use pericore_parts::core::{MOST_FILL_BUFFERS, Streamer};
 use pericore_parts::llc;
 use pericore_parts::settings::{CORES, SLICES, Settable, Setting};
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
@@ -104,6 +104,8 @@ pub struct Parameters {
     pub threads_per_core: u8,
     /// Line-fill buffers of a core: misses that it can have under way.
     pub fill_buffers: u8,
+    /// How far a core's L2 prefetcher runs ahead of its threads along a page.
+    pub streamer: Streamer,
     /// Writebacks to the LLC that a core can have under way.
     pub writeback_buffers: u8,
     /// Core cycles between independent accesses of a thread that hit the L1.
@@ -191,6 +193,10 @@ impl Parameters {
             slices: 8,      // 20 MB (vendor's product data)
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
+            streamer: Streamer {
+                queue: 13, // fitted: triad by cores (docs/silicon); same manual: 16 entries in all, for writebacks and code, too
+                ahead: 10, // fitted: load by cores; same manual: at most 20 lines ahead of the load
+            },
             writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual
             l1_interval: 1, // assumption: one access a cycle, below the two loads of the manual
             l1_latency: 4,  // Intel optimization manual, Table "cache parameters", L1D
@@ -211,8 +217,8 @@ impl Parameters {
             core_snoop: 24, // assumption: two ring trips and a tag access; hit in a peer's cache about twice an LLC hit
             tracker_entries: 128, // guide 2.4.4.1
             tracker_remote: 48, // fitted: remote bandwidth of 25.5 GB/s at 115 ns (published-numbers, E5-2680 v2)
-            home_to_memory: 20, // fitted with llc_miss
-            memory_to_home: 20, // fitted with llc_miss
+            home_to_memory: 25, // fitted with llc_miss, and to loads of one core
+            memory_to_home: 25, // the same
             credit_return: 4, // assumption: half a ring trip
             link_crossing: 12, // fitted: remote latency of 115.1 ns, local of 61.7 (published-numbers, E5-2680 v2)
             link_flight: 11, // fitted with link_crossing
@@ -233,7 +239,12 @@ impl Parameters {
             channel_bytes: 16 << 30, // two ranks of 8 GiB
             directory: false,        // guide 2.4.7, DIRECTORY_LOOKUP: not for machines of two sockets
             regions: 1,              // assumption: four equal channels need a single rule of the address decoder
-            dram: Timing::ddr3_1600(),
+            dram: Timing {
+                trtrs: 4,       // fitted: loads of eight cores (published-numbers, E5-2680)
+                write_high: 29, // assumption: room for the writes under way when the mode starts
+                write_low: 22,  // fitted: triad by cores; a few writes at a time, so that no read waits for long
+                ..Timing::ddr3_1600()
+            },
         }
     }
 
@@ -303,6 +314,8 @@ impl Parameters {
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, MOST_FILL_BUFFERS)?;
+        range("streamer.queue", self.streamer.queue.into(), 1, MOST_FILL_BUFFERS)?;
+        range("streamer.ahead", self.streamer.ahead.into(), 1, u64::from(self.streamer.queue))?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, MOST_WRITEBACK_BUFFERS)?;
         range("ring_stops", self.ring_stops.into(), 9, 64)?;
         range("ingress_entries", self.ingress_entries.into(), 1, 20)?;

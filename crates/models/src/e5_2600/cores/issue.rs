@@ -47,7 +47,7 @@ impl Model {
                     // Hits are private to the core and may run ahead of time; what others see may not. If there is no
                     // buffer for the miss anyway, the thread need not wait for the time, only for the buffer.
                     access.misses = true;
-                    if cache.is_full(line) {
+                    if cache.is_full_for(line, self.parameters.streamer) {
                         state.state = ThreadState::ForBuffer;
                     } else {
                         self.wheel.schedule(at, Event::Issue.of(thread));
@@ -56,7 +56,7 @@ impl Model {
                 }
                 Level::Miss => {
                     let full = cache.writebacks >= self.parameters.writeback_buffers;
-                    let buffer = if full { Buffer::Full } else { cache.take_buffer(line, store) };
+                    let buffer = if full { Buffer::Full } else { cache.take_streamed(line, store, self.parameters.streamer) };
                     match buffer {
                         Buffer::Taken => {
                             state.held = None;
