@@ -35,7 +35,8 @@ fn bandwidth(workload: &str) -> f64 {
 /// A core, few that memory has room for, and all eight.
 #[test]
 fn kernels_move_what_silicon_moves() {
-    let mut rows = SILICON.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
+    let mut rows =
+        SILICON.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
     let columns = rows.next().expect("a head");
     let rows: Vec<_> = rows.filter(|row| ["1", "2", "4", "8"].contains(&row[0])).collect();
     assert_eq!(rows.len(), 4);

@@ -72,8 +72,13 @@ pub fn curl(arguments: &[&str]) -> (String, Option<i32>) {
 }
 
 /// What comes when it is asked for, as soon as it is there.
-pub fn awaited<T>(what: &str, mut get: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
+pub fn awaited<T>(what: &str, get: impl FnMut() -> Option<T>) -> T {
+    awaited_for(PATIENCE, what, get)
+}
+
+/// The same, for as long as this.
+pub fn awaited_for<T>(patience: Duration, what: &str, mut get: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + patience;
     loop {
         if let Some(found) = get() {
             return found;

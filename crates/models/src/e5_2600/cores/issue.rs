@@ -56,7 +56,8 @@ impl Model {
                 }
                 Level::Miss => {
                     let full = cache.writebacks >= self.parameters.writeback_buffers;
-                    let buffer = if full { Buffer::Full } else { cache.take_streamed(line, store, self.parameters.streamer) };
+                    let buffer =
+                        if full { Buffer::Full } else { cache.take_streamed(line, store, self.parameters.streamer) };
                     match buffer {
                         Buffer::Taken => {
                             state.held = None;
