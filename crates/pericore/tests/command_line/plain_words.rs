@@ -51,7 +51,7 @@ fn a_metric_that_cannot_be_is_in_doubt() {
     let events = ["-e", "imc/CAS_COUNT.RD/,cbo/LLC_VICTIMS.M_STATE/", "-M", "latency", "-I", "0.5", "--per-socket"];
     let text = stderr(&pericore(&[&["stat", "--machine", "e5-2600:sockets=2"], &events[..]].concat()));
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("-12.0") && text.contains('?'), "{text}");
+    assert!(text.split_whitespace().any(|word| word.starts_with('-') && word.ends_with('?')), "{text}");
     let advice =
         "suspect: it cannot be less than 0; the events behind it took turns: count fewer at once, or measure longer";
     assert!(
