@@ -6,8 +6,8 @@ use pericore_machine::{Machine, MachineSpec, MemoryKind, Window};
 /// Published measurements, with their source.
 const SILICON: &str = include_str!("../../../docs/silicon/e5-2680-by-cores.csv");
 
-/// A kernel's column in the file, its workload, and which share of the lines at memory the kernel asks for: a line that is
-/// only stored to is read first, and that read is in none of the published figures.
+/// A kernel's column in the file, its workload, and which share of the lines at memory the kernel asks for: a line that
+/// is only stored to is read first, and that read is in none of the published figures.
 const KERNELS: [(&str, &str, f64); 4] = [
     ("load", "stream:", 1.0),
     ("triad", "triad:", 4.0 / 5.0),

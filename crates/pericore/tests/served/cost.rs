@@ -1,6 +1,6 @@
-//! What serving costs: of a core, and of memory, beside the software machine that it measures, which is another process.
-//! That is what makes samples rare: each goes through the doors, register by register. So what a sample costs is looked
-//! at: at one a second it is the share of a core. What the process that reads registers takes in user mode is counted,
+//! What serving costs: of a core, and of memory, beside the software machine that it measures, which is another
+//! process. That is what makes samples rare: each goes through the doors, register by register. So what a sample costs
+//! is looked at: at one a second it is the share of a core. What the process that reads registers takes in user mode is counted,
 //! too, to hundredths of a second; its system calls end in the doors, not in hardware.
 
 use std::fs;
@@ -47,12 +47,10 @@ fn twenty_metrics_a_second_cost_less_than_a_hundredth_of_a_core_and_40_mb() {
     let readers_before = user_seconds_of_children(server.0.id());
     let (cpu, memory, last, series) = awaited_for(PATIENCE, "more samples", || scraped(first + SAMPLES));
     let taken = last - first;
-    let (serving, reading) = (
-        (cpu - before) / taken * 1e3,
-        (user_seconds_of_children(server.0.id()) - readers_before) / taken * 1e3,
-    );
+    let (serving, reading) =
+        ((cpu - before) / taken * 1e3, (user_seconds_of_children(server.0.id()) - readers_before) / taken * 1e3);
     println!(
-        "{taken} samples, {series} series: {serving:.2} ms of CPU a sample, {reading:.0} ms where registers are read, {:.1} MB",
+        "{taken} samples, {series} series: {serving:.2} ms of CPU a sample, {reading:.0} ms for registers, {:.1} MB",
         memory / 1e6
     );
     assert!(serving + reading < 10.0, "{serving:.2} + {reading:.0} ms of CPU a sample");
