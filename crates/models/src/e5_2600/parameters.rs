@@ -194,7 +194,7 @@ impl Parameters {
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
             streamer: Streamer {
-                queue: 13, // fitted: triad by cores (docs/silicon); same manual: 16 entries, for writebacks and code, too
+                queue: 13, // fitted: triad by cores (docs/silicon); same manual: 16, for writebacks and code, too
                 ahead: 10, // fitted: load by cores; same manual: at most 20 lines ahead of the load
             },
             writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual

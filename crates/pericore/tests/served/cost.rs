@@ -1,7 +1,7 @@
 //! What serving costs: of a core, and of memory, beside the software machine that it measures, which is another
 //! process. That is what makes samples rare: each goes through the doors, register by register. So what a sample costs
-//! is looked at: at one a second it is the share of a core. What the process that reads registers takes in user mode is counted,
-//! too, to hundredths of a second; its system calls end in the doors, not in hardware.
+//! is looked at: at one a second it is the share of a core. What the process that reads registers takes in user mode is
+//! counted, too, to hundredths of a second; its system calls end in the doors, not in hardware.
 
 use std::fs;
 use std::process::Command;
