@@ -18,11 +18,11 @@ const COMMANDS: [&str; 9] = [
     "top -b x.jsonl",
 ];
 
-/// Of families without a software machine there is what can be looked up. Each has a unit that looks lines up in the
-/// last-level cache, but for one, which has an event.
+/// Of families without a software machine there is what can be looked up, and of Sapphire Rapids, whose machine is its
+/// successor's. Each has a unit that looks lines up in the last-level cache, but for one, which has an event.
 const LOOKED_UP: [&str; 2] = ["list --machine {}", "explain --machine {} {of}"];
 
-const WITHOUT_A_MACHINE: [(&str, &str); 14] = [
+const LOOKED_UP_ONLY: [(&str, &str); 14] = [
     ("broadwell", "cbo"),
     ("broadwell-de", "cbo"),
     ("cascade-lake", "cha"),
@@ -79,7 +79,7 @@ fn default_outputs_fit_a_terminal_and_are_as_they_were_read() {
     for family in ["nehalem", "e5-2600", "emerald-rapids"] {
         check(family, &COMMANDS.map(str::to_owned));
     }
-    for (family, of) in WITHOUT_A_MACHINE {
+    for (family, of) in LOOKED_UP_ONLY {
         check(family, &LOOKED_UP.map(|line| line.replace("{of}", of)));
     }
 }
