@@ -59,13 +59,15 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         Some(_) => Failure::failed(error),
         None => Failure::failed(sweep.data_set_error(&error)),
     };
-    let data_set = DataSet::open(args.output.as_deref().unwrap_or(sweep.output())).map_err(refused)?;
-    let todo = find(&sweep, &data_set, args).map_err(refused)?;
+    let root = args.output.as_deref().unwrap_or(sweep.output());
     if args.dry_run {
-        return list(&sweep, &data_set)
+        let data_set = root.exists().then(|| DataSet::open(root)).transpose().map_err(refused)?;
+        return list(&sweep, data_set.as_ref())
             .map_err(refused)?
             .map_or_else(|error| Err(error.into()), |()| Ok(ExitCode::SUCCESS));
     }
+    let data_set = DataSet::open(root).map_err(refused)?;
+    let todo = find(&sweep, &data_set, args).map_err(refused)?;
     let others = data_set.others(sweep.runs()).map_err(refused)?;
     if args.prune {
         for path in &others {
@@ -103,10 +105,11 @@ fn find(sweep: &Sweep, data_set: &DataSet, args: &SweepArgs) -> Result<Vec<usize
     Ok(todo)
 }
 
-fn list(sweep: &Sweep, data_set: &DataSet) -> Result<io::Result<()>, DataSetError> {
+/// Prints each run with its state; without a data set all are missing.
+fn list(sweep: &Sweep, data_set: Option<&DataSet>) -> Result<io::Result<()>, DataSetError> {
     let mut out = io::stdout().lock();
     for run in sweep.runs() {
-        let state = match data_set.state(run)? {
+        let state = match data_set.map_or(Ok(PartitionState::Missing), |data_set| data_set.state(run))? {
             PartitionState::Whole => "whole",
             PartitionState::Missing => "missing",
             PartitionState::Stale(_) => "stale",

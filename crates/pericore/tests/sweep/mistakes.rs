@@ -47,6 +47,16 @@ fn mistakes_end_with_the_status_of_a_wrong_command_line_and_make_nothing() {
     assert!(stderr_of(&missing).contains("cannot read other.toml: No such file"), "{}", stderr_of(&missing));
 }
 
+#[test]
+fn a_dry_run_makes_nothing() {
+    let folder = Folder::new();
+    write(&folder, "run.toml", "[[grid]]\nmachines = \"x5570\"\nworkloads = \"stream\"\nworkload.seed = [1, 2]\n");
+    let listed = folder.shown(&[&["sweep", "run.toml", "--dry-run"]]);
+    let expected = [1, 2].map(|seed| format!("missing machine=x5570/workload=stream/workload_seed={seed}\n"));
+    assert_eq!(listed, expected.concat());
+    assert_eq!(folder.names(), ["run.toml"]);
+}
+
 /// Tables of a workload that was taken out of the file are named, and removed only when the user says so. Two sweeps do
 /// not write to one folder.
 #[test]
