@@ -50,12 +50,14 @@ const TWO: &str = "e5-2600:sockets=2";
 const RELATIVES_PEAK: f64 = 8.0 * 8.0 * 1.866_667;
 
 const ROWS: &[Row] = &[
-    Row::checked(THE_PART, "load bandwidth, 8 cores", exactly(44.6), "GB/s", 10.0, || copied("stream:requests=600k")),
+    Row::checked(THE_PART, "load bandwidth, 8 cores", exactly(44.6), "GB/s", 10.0, || copied("stream:requests=600k"))
+        .fitted("trtrs"),
     Row::checked(THE_PART, "copy bandwidth, 8 cores", exactly(26.5), "GB/s", 10.0, || copied("copy:requests=1M"))
         .fitted("starvation"),
     Row::checked(THE_PART, "triad bandwidth, 8 cores", exactly(30.7), "GB/s", 10.0, || {
         copied("triad:requests=1500k,footprint=250M")
-    }),
+    })
+    .fitted("streamer, write_low"),
     Row::checked(THE_PART, "LLC load bandwidth, 1 core", exactly(23.5), "GB/s", 10.0, || {
         llc("stream:requests=60k,threads=1,footprint=1M")
     })

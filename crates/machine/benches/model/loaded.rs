@@ -13,6 +13,7 @@ use pericore_machine::signal::{Tick, Wiring};
 use pericore_machine::uncore::emerald_rapids;
 use pericore_machine::workload::{Limits, Workload};
 use pericore_machine::{E5, EmeraldRapids};
+use pericore_parts::core::Streamer;
 use pericore_parts::work::Worker;
 
 use crate::path::Nothing;
@@ -56,7 +57,9 @@ fn workload(text: &str, limits: &Limits) -> Workload {
 /// different banks.
 fn of_e5_2600(misses: u8) -> Point {
     let family = pericore_catalog::family("e5-2600").expect("the family is in the catalogue");
-    let parameters = Parameters { fill_buffers: misses, ..Parameters::e5_2680().with_sockets(2) };
+    // No more than so many, in order or not.
+    let streamer = Streamer { queue: misses, ahead: misses };
+    let parameters = Parameters { fill_buffers: misses, streamer, ..Parameters::e5_2680().with_sockets(2) };
     let mut wiring = Wiring::new(family, 2);
     let workload = workload("stream:requests=600k,threads=16,footprint=250M", &parameters.limits());
     let model = E5::for_scenario(parameters, workload.into(), &mut wiring).expect("the preset is sound");
