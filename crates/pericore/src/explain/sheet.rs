@@ -118,7 +118,11 @@ impl Sheet {
                 Body::Text(text) => lines(out, fact.label, wrapped(text, room(fact.label)), paint)?,
                 Body::Verbatim(text) => {
                     writeln!(out, "{}", paint.faint(fact.label))?;
-                    writeln!(out, "  {text}")?;
+                    // A line that is too long goes on behind a backslash, as shells take it.
+                    match text.rsplit_once(" --").filter(|_| text.chars().count() + 2 > WIDTH) {
+                        Some((first, option)) => writeln!(out, "  {first} \\\n      --{option}")?,
+                        None => writeln!(out, "  {text}")?,
+                    }
                 }
                 Body::List(texts) => {
                     for (index, text) in texts.iter().enumerate() {
