@@ -111,7 +111,7 @@ fn a_recording_tells_the_same() {
     let (reported, _) = pericore(&["report", name]);
     let header = std::fs::read_to_string(&file).expect("a recording");
     let (_, limits) = reported.split_once(" limits: ").expect("it tells them");
-    assert!(limits.starts_with("1 of 13 reached\n   imc/PCT_DATA_BUS_USED 89."), "{reported}");
+    assert!(limits.starts_with("1 of 13 reached\n   imc/PCT_DATA_BUS_USED "), "{reported}");
     // By name: a later version may know more limits.
     assert!(header.contains("imc/PCT_DATA_BUS_USED,") && !header.contains("\"limits\""), "{header}");
 }

@@ -217,8 +217,8 @@ impl Parameters {
             core_snoop: 24, // assumption: two ring trips and a tag access; hit in a peer's cache about twice an LLC hit
             tracker_entries: 128, // guide 2.4.4.1
             tracker_remote: 48, // fitted: remote bandwidth of 25.5 GB/s at 115 ns (published-numbers, E5-2680 v2)
-            home_to_memory: 25, // fitted with llc_miss, and to loads of one core
-            memory_to_home: 25, // the same
+            home_to_memory: 22, // fitted with llc_miss, and to loads of one core
+            memory_to_home: 22, // the same
             credit_return: 4, // assumption: half a ring trip
             link_crossing: 12, // fitted: remote latency of 115.1 ns, local of 61.7 (published-numbers, E5-2680 v2)
             link_flight: 11, // fitted with link_crossing
