@@ -158,11 +158,20 @@ impl Core {
     /// Gets a line-fill buffer for a miss.
     #[inline]
     pub fn take_buffer(&mut self, line: u32, store: bool) -> Buffer {
+        self.join(line, store).unwrap_or_else(|| self.occupy(self.all & !self.used, line, store))
+    }
+
+    /// What becomes of an access to a line that is under way; `None` if it is not.
+    #[inline]
+    fn join(&self, line: u32, store: bool) -> Option<Buffer> {
         let same = matches(&self.buffers, u32::MAX, line);
-        if same != 0 {
-            return if !store || same & self.writable != 0 { Buffer::Joined } else { Buffer::Full };
-        }
-        let free = self.all & !self.used;
+        let will_do = !store || same & self.writable != 0;
+        (same != 0).then_some(if will_do { Buffer::Joined } else { Buffer::Full })
+    }
+
+    /// Gives a line the first of these buffers, if there is one.
+    #[inline]
+    fn occupy(&mut self, free: u32, line: u32, store: bool) -> Buffer {
         if free == 0 {
             return Buffer::Full;
         }
@@ -177,18 +186,10 @@ impl Core {
     /// under way has the L2's queue, the first of a page needs a line-fill buffer.
     #[inline]
     pub fn take_streamed(&mut self, line: u32, store: bool, streamer: Streamer) -> Buffer {
-        let same = matches(&self.buffers, u32::MAX, line);
-        if same != 0 {
-            return if !store || same & self.writable != 0 { Buffer::Joined } else { Buffer::Full };
-        }
-        if !self.has_room(line, streamer) {
-            return Buffer::Full;
-        }
-        let index = (!self.used).trailing_zeros();
-        self.buffers[index as usize] = line;
-        self.used |= 1 << index;
-        self.writable |= u32::from(store) << index;
-        Buffer::Taken
+        self.join(line, store).unwrap_or_else(|| {
+            let free = if self.has_room(line, streamer) { !self.used } else { 0 };
+            self.occupy(free, line, store)
+        })
     }
 
     /// True if there is a buffer for a line that is not under way.
@@ -200,7 +201,7 @@ impl Core {
         if ahead == 0 {
             return under_way < fill_buffers;
         }
-        // More fill buffers than are usual have a way out of the core, too.
+        // A core with more fill buffers than the queue has entries uses them all.
         ahead < fill_buffers.max(streamer.ahead.into()) && under_way < fill_buffers.max(streamer.queue.into())
     }
 
