@@ -38,8 +38,11 @@ pub enum PartError {
     /// A key that it must have.
     #[error("{0} is missing: add it, or name a part that has it (like = ...)")]
     Missing(&'static str),
+    /// A family that has another model, or none.
+    #[error("family cannot be {0}: give one of {families}", families = FAMILIES.join(", "))]
+    Family(String),
     /// A value that a key does not take.
-    #[error("{0}: {1} does not do")]
+    #[error("{0} cannot be {1}")]
     Value(&'static str, String),
     /// A key that nothing reads.
     #[error("{0} is no key of a part: remove it")]
@@ -47,6 +50,14 @@ pub enum PartError {
     /// The drawing of the mesh.
     #[error(transparent)]
     Floor(#[from] FloorError),
+    /// A unit in the drawing that is beyond the family's.
+    #[error("mesh: the family has no {unit}{number}: draw fewer of them")]
+    Unit {
+        /// Name of the unit.
+        unit: &'static str,
+        /// Its number in the drawing.
+        number: u16,
+    },
     /// A number that the model cannot have.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -121,8 +132,8 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
     let mut file = Values(text.parse().map_err(|error: toml::de::Error| PartError::Syntax(error.to_string()))?);
     let name = file.text("part")?;
     let family = file.text("family")?;
-    let family = FAMILIES.contains(&family.as_str()).then(|| pericore_catalog::family(&family)).flatten();
-    let family = family.ok_or(PartError::Missing("family = \"emerald-rapids\" or \"sapphire-rapids\""))?;
+    let known_family = FAMILIES.contains(&family.as_str()).then(|| pericore_catalog::family(&family)).flatten();
+    let family = known_family.ok_or(PartError::Family(family))?;
     let mut values = match file.text("like") {
         Ok(like) => {
             let part = known.iter().find(|part| part.name == like).ok_or(PartError::Value("like", like))?;
@@ -137,7 +148,7 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
     parameters.check()?;
     let is_there = |(unit, number): (&str, u16)| family.unit(unit).is_some_and(|unit| number < unit.instances);
     if let Some((unit, number)) = parameters.floor.tiles.iter().filter_map(|tile| tile.unit).find(|at| !is_there(*at)) {
-        return Err(value("mesh", format!("{unit}{number}, which the family does not have,")));
+        return Err(PartError::Unit { unit, number });
     }
     Ok(MachinePart { name, family: family.name, parameters, values })
 }
@@ -288,14 +299,18 @@ mod tests {
             assert!(PARTS[0].contains(from), "{from}");
             read(&PARTS[0].replace(from, to), &[]).unwrap_err().to_string()
         };
-        assert_eq!(wrong("cores = 64", "cores = 640"), "cores: 640 does not do");
+        assert_eq!(wrong("cores = 64", "cores = 640"), "cores cannot be 640");
         assert_eq!(
             wrong("cores = 64", "hearts = 64"),
             "cores is missing: add it, or name a part that has it (like = ...)"
         );
         assert_eq!(wrong("cores = 64", "cores = 64\nhearts = 1"), "hearts is no key of a part: remove it");
-        assert_eq!(wrong("slice_sets = 4096", "slice_sets = 4095"), "slice_sets: 4095 does not do");
-        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory: ddr5-9 does not do");
+        assert_eq!(wrong("slice_sets = 4096", "slice_sets = 4095"), "slice_sets cannot be 4095");
+        assert_eq!(
+            wrong("\"emerald-rapids\"", "\"nehalem\""),
+            "family cannot be nehalem: give one of emerald-rapids, sapphire-rapids"
+        );
+        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory cannot be ddr5-9");
         assert_eq!(wrong("MCCCCCM", "MCCCQCM"), "mesh: line 4 has 'Q': draw stops as P U M C .");
         assert!(matches!(read(PARTS[1], &[]), Err(PartError::Value("like", _))));
     }
