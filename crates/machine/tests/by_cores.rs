@@ -6,14 +6,15 @@ use pericore_machine::{Machine, MachineSpec, MemoryKind, Window};
 /// Published measurements, with their source.
 const SILICON: &str = include_str!("../../../docs/silicon/e5-2680-by-cores.csv");
 
-/// A kernel's column in the file, its workload, and which share of the lines at memory the kernel asks for: a line that
-/// is only stored to is read first, and that read is in none of the published figures.
-const KERNELS: [(&str, &str, f64); 4] = [
-    ("load", "stream:", 1.0),
-    ("triad", "triad:", 4.0 / 5.0),
-    ("copy", "copy:", 2.0 / 3.0),
+/// A kernel's column in the file, its workload, which share of the lines at memory the kernel asks for, and the error
+/// that is allowed. A line that is only stored to is read first, and that read is in none of the published figures.
+const KERNELS: [(&str, &str, f64, f64); 4] = [
+    ("load", "stream:", 1.0, 0.12),
+    ("triad", "triad:", 4.0 / 5.0, 0.12),
+    // One core alone is that far off.
+    ("copy", "copy:", 2.0 / 3.0, 0.2),
     // Each element is read and written where it lies.
-    ("update", "stream:read=0,", 1.0),
+    ("update", "stream:read=0,", 1.0, 0.15),
 ];
 
 /// GB/s of all lines that memory reads and writes.
@@ -40,13 +41,17 @@ fn kernels_move_what_silicon_moves() {
     let columns = rows.next().expect("a head");
     let rows: Vec<_> = rows.filter(|row| ["1", "2", "4", "8"].contains(&row[0])).collect();
     assert_eq!(rows.len(), 4);
-    for (kernel, workload, share) in KERNELS {
+    for (kernel, workload, share, allowed) in KERNELS {
         let column = columns.iter().position(|name| *name == kernel).expect("a column");
         for row in &rows {
             let silicon: f64 = row[column].parse().expect("a number");
             let model = share * bandwidth(&format!("{workload}threads={},footprint=250M,requests=150k", row[0]));
             let error = model / silicon - 1.0;
-            assert!(error.abs() < 0.2, "{kernel}, {} cores: {model:.1} GB/s, silicon {silicon}: {error:+.2}", row[0]);
+            assert!(
+                error.abs() < allowed,
+                "{kernel}, {} cores: {model:.1} GB/s, silicon {silicon}: {error:+.2}",
+                row[0]
+            );
         }
     }
 }

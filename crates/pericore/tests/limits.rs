@@ -111,7 +111,10 @@ fn a_recording_tells_the_same() {
     let (reported, _) = pericore(&["report", name]);
     let header = std::fs::read_to_string(&file).expect("a recording");
     let (_, limits) = reported.split_once(" limits: ").expect("it tells them");
-    assert!(limits.starts_with("1 of 13 reached\n   imc/PCT_DATA_BUS_USED "), "{reported}");
+    let reached = limits.strip_prefix("1 of 13 reached\n   imc/PCT_DATA_BUS_USED ").expect("the channels alone");
+    let share: f64 = reached.split(' ').next().and_then(|share| share.parse().ok()).expect("a share");
+    // Reads in order leave a tenth of the bus to refreshes and turns between ranks.
+    assert!((86.0..=94.0).contains(&share), "{reported}");
     // By name: a later version may know more limits.
     assert!(header.contains("imc/PCT_DATA_BUS_USED,") && !header.contains("\"limits\""), "{header}");
 }
