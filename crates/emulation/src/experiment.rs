@@ -205,7 +205,10 @@ impl Experiment {
 }
 
 /// The plan for a selection on a machine.
-fn plan(space: &mut impl RegisterSpace, cpus: &[Cpu], selection: Selection) -> Result<Plan, ExperimentError> {
+///
+/// # Errors
+/// Its units cannot count what is selected, or are not there.
+pub fn plan(space: &mut impl RegisterSpace, cpus: &[Cpu], selection: Selection) -> Result<Plan, ExperimentError> {
     let fault = FaultyPart::Selection;
     // Where a socket can be frozen at once, all of its units are looked at.
     let whole = freezes_sockets(selection.family);

@@ -6,7 +6,7 @@
 //! passes each sample to a sink.
 //!
 //! The other modules are what any measurement of a software machine needs: [`VirtualClock`], the clock of
-//! `observe::run`; [`start`]; [`silent`], counts that no model makes; [`truth`], the model's own figures.
+//! `observe::run`; [`start`]; [`plan`]; [`silent`], counts that no model makes; [`truth`], the model's own figures.
 
 mod clock;
 mod error;
@@ -18,5 +18,5 @@ pub mod truth;
 
 pub use clock::{VirtualClock, moment};
 pub use error::{ExperimentError, FaultyPart};
-pub use experiment::{Experiment, POLL, TURN};
+pub use experiment::{Experiment, POLL, TURN, plan};
 pub use started::Started;

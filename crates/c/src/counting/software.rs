@@ -3,13 +3,12 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
 use pericore_emulation::silent::Silent;
-use pericore_emulation::{TURN, moment, start};
+use pericore_emulation::{TURN, moment, plan, start};
 use pericore_machine::signal::Tick;
 use pericore_machine::workload::Scenario;
 use pericore_machine::{MachineSpec, SharedMachine};
-use pericore_observe::discover::discover;
 use pericore_observe::run::{self, Clock, Passed, Schedule, Stretch};
-use pericore_observe::session::{Moment, Options, Session, prepare};
+use pericore_observe::session::{Moment, Options, Session};
 
 use super::desk::{Desk, Next, OrderReply, OrderRequest};
 use super::wanted::{CountedEvents, Sizes};
@@ -35,9 +34,7 @@ pub(super) fn count(
     let began = machine.now();
     let cpus = start::cpus(machine.chassis().shape());
     let mut machine = SharedMachine::new(machine);
-    let topology =
-        discover(&mut machine, spec.family(), &cpus, |unit| selection.uses(unit)).map_err(CallFailure::failed)?;
-    let plan = prepare(&mut machine, &topology, selection, Default::default(), None).map_err(CallFailure::invalid)?;
+    let plan = plan(&mut machine, &cpus, selection).map_err(CallFailure::invalid)?;
     let silent = Silent::of(spec.family(), &plan.selection);
     let desk = Desk::new(plan.clone());
     let mut clock = VirtualTime { machine: machine.clone(), began, desk: &desk, orders, running: None };
