@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 /// Of the time, changes of rounds pause counters for this share at most: 2 % less what reading takes.
-const SHARE: f64 = 0.015;
+const USUAL_SHARE: f64 = 0.015;
+
+/// The same for who measures all day: two sockets then take 0.4 % of a core for their accesses, and about as much to
+/// prepare and to check them.
+const SPARING_SHARE: f64 = 0.002;
 
 /// What a new cost weighs beside those before: one change that was interrupted does not make the next turn its
 /// fifty-fold.
@@ -20,20 +24,26 @@ pub struct TurnLength {
     least: f64,
     /// Seconds from the start of one turn to that of the next at most, so that every round has its turn in an interval.
     most: f64,
-    /// Whether it follows the cost.
-    follows_cost: bool,
+    /// Of the time, the share that changes of rounds may take; none if the length does not follow what they cost.
+    share: Option<f64>,
 }
 
 impl TurnLength {
     /// So many seconds, whatever a change of rounds costs.
     pub const fn fixed(seconds: f64) -> Self {
-        Self { least: seconds, most: seconds, follows_cost: false }
+        Self { least: seconds, most: seconds, share: None }
     }
 
     /// So many seconds at least, and longer where changes of rounds would pause counters for more than a small share of
     /// the time.
     pub const fn at_least(seconds: f64) -> Self {
-        Self { least: seconds, most: f64::INFINITY, follows_cost: true }
+        Self { least: seconds, most: f64::INFINITY, share: Some(USUAL_SHARE) }
+    }
+
+    /// The same for who measures all day beside the work of others: longer turns, so fewer of them and less of a core.
+    #[must_use]
+    pub fn sparing(self) -> Self {
+        Self { share: self.share.map(|_| SPARING_SHARE), ..self }
     }
 
     /// The same, but never so long that some of these rounds would have no turn in an interval of so many seconds.
@@ -68,10 +78,11 @@ impl Turns {
 
     /// How long the turn lasts that begins so many seconds after the first.
     pub(super) fn next(&self, elapsed: f64) -> Duration {
-        let TurnLength { least, most, follows_cost } = self.length;
-        let cost = self.cost.filter(|_| follows_cost).unwrap_or(0.0);
+        let TurnLength { least, most, share } = self.length;
+        let cost = self.cost.unwrap_or(0.0);
         let grown = elapsed / (TURNS_BEFORE * self.rounds);
-        let wanted = (cost / SHARE - cost).min(most - cost).min(grown).max(least);
+        let by_cost = share.map_or(least, |share| (cost / share - cost).min(most - cost));
+        let wanted = by_cost.min(grown).max(least);
         Duration::try_from_secs_f64(wanted).unwrap_or(Duration::MAX)
     }
 }
@@ -96,6 +107,20 @@ mod tests {
         let mut turns = Turns::new(TurnLength::at_least(0.010), 2);
         turns.note_cost(0.002);
         assert_eq!(milliseconds(&turns), 132);
+    }
+
+    /// 1 ms of 500 ms are 0.2 %; three rounds in a second leave 333 ms to each, with its change.
+    #[test]
+    fn a_sparing_turn_is_longer_but_has_its_place_in_an_interval() {
+        let length = TurnLength::at_least(0.010).sparing();
+        for (length, expected) in [(length, 499), (length.within(Some(1.0), 3), 333)] {
+            let mut turns = Turns::new(length, 3);
+            turns.note_cost(0.001);
+            assert_eq!(milliseconds(&turns), expected);
+        }
+        let mut chosen = Turns::new(TurnLength::fixed(0.003).sparing(), 3);
+        chosen.note_cost(0.5);
+        assert_eq!(milliseconds(&chosen), 3, "the user's length stays");
     }
 
     /// Three rounds with two turns each behind them: after 300 ms a turn has 50 ms.

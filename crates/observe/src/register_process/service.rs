@@ -12,6 +12,7 @@ use crate::discover::{Cpu, discover};
 use crate::linux::privileges::{self, Needs};
 use crate::linux::{LinuxSpace, NOT_PERMITTED};
 use crate::permits::Permits;
+use crate::process;
 
 /// What all connections of a machine share.
 #[derive(Debug, Clone)]
@@ -118,6 +119,8 @@ impl<S: Holds> Service<S> {
             MessageKind::Discover => Ok(self.discover()),
             MessageKind::Hold => self.hold(),
             MessageKind::GiveUp => {
+                // What discovery and the check of what is in use took is needed no more.
+                process::give_back_memory();
                 if let Err(error) = self.space.give_up() {
                     self.reply.push_text(error.to_string().as_bytes());
                 }

@@ -114,6 +114,8 @@ pub struct Course {
     pub repeat: u32,
     /// The model's own figures go with each sample.
     pub truth: bool,
+    /// It goes on all day beside the work of others: rounds change seldom.
+    pub is_sparing: bool,
 }
 
 /// What to do: the words of the command line, and when samples are taken.

@@ -11,6 +11,7 @@ use pericore_exporter::text::{self, Format};
 use pericore_exporter::{Board, Limits, Listener, Pages, RequestPolicy, Server, SocketFile};
 use pericore_exposition::{Environment, Exposition, Lateness, Named, Process, Surroundings, Tally, exposition, names};
 use pericore_observe::linux::privileges::{self, Needs};
+use pericore_observe::process;
 use pericore_observe::run::without_wraps;
 use pericore_report::fewer::Fewer;
 
@@ -141,6 +142,10 @@ impl Receiver for Exporter<'_> {
         self.environment.taken = since_epoch();
         self.environment.process = Process::now();
         self.tally.add(taken.plan, taken.sample);
+        if self.tally.samples == 1 {
+            // Preparations are over: what they took would stay for as long as the server runs.
+            process::give_back_memory();
+        }
         if let Some(warning) = self.environment.lateness.note(taken.sample.seconds) {
             notice::warn(warning);
         }

@@ -85,7 +85,14 @@ impl ServeArgs {
 
     /// When samples are taken.
     const fn course(&self) -> Course {
-        Course { interval: Some(self.interval), intervals: None, period: None, repeat: 1, truth: false }
+        Course {
+            interval: Some(self.interval),
+            intervals: None,
+            period: None,
+            repeat: 1,
+            truth: false,
+            is_sparing: true,
+        }
     }
 
     /// What numbers are added up over.

@@ -130,6 +130,7 @@ impl StatArgs {
             period: self.period,
             repeat: self.repeat,
             truth: self.truth,
+            is_sparing: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod python;
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Output};
 
@@ -9,7 +10,7 @@ use std::process::{Command, Output};
 pub const PERICORE: &str = env!("CARGO_BIN_EXE_pericore");
 
 /// A command that is the program, or one that starts it as `$P`.
-pub fn command(program: &str) -> Command {
+pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command
         .env("P", PERICORE)

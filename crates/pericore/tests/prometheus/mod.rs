@@ -7,6 +7,7 @@ mod fleet;
 mod network;
 mod rates;
 mod rules;
+mod surroundings;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -156,6 +157,11 @@ impl<'n> Prometheus<'n> {
             found.map(|(labels, value)| (labels[label].as_str().unwrap_or("").to_owned(), value)).collect();
         values.sort_by(|one, other| one.0.cmp(&other.0));
         values
+    }
+
+    /// The value of a scalar.
+    fn number(&self, text: &str) -> f64 {
+        self.series(&format!("vector({text})")).first().expect("a vector of one").1
     }
 
     /// The values of a query, by socket.

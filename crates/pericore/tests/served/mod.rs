@@ -1,9 +1,11 @@
 //! `pericore serve` beyond the loopback address: encrypted, with a token, and pushed to a collector.
 
 mod cost;
+mod crowd;
 mod guarded;
 mod pushed;
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -26,12 +28,12 @@ impl Drop for Running {
 
 /// A server of a streaming software machine with more options, its port, and the line with which it begins.
 pub fn serve(options: &[&str]) -> (Running, String, String) {
-    serve_on("e5-2600", "stream", &[&["-I", "250"], options].concat())
+    serve_by(PERICORE.as_ref(), "e5-2600", "stream", &[&["-I", "250"], options].concat())
 }
 
-/// The same on any machine.
-pub fn serve_on(machine: &str, workload: &str, options: &[&str]) -> (Running, String, String) {
-    let mut program = command(PERICORE);
+/// The same by any build, on any machine.
+pub fn serve_by(program: &OsStr, machine: &str, workload: &str, options: &[&str]) -> (Running, String, String) {
+    let mut program = command(program);
     program
         .args(["serve", "--machine", machine, "--workload", workload, "--listen", "127.0.0.1:0"])
         .args(options)

@@ -179,6 +179,7 @@ impl Measurement<'_> {
             Some(milliseconds) => TurnLength::fixed(milliseconds / 1e3),
             None => TurnLength::at_least(TURN).within(self.schedule.interval, plan.rounds()),
         };
+        let turns = if self.task.course.is_sparing { turns.sparing() } else { turns };
         // If this process is killed, the other one puts back.
         for journal in options.journals() {
             let noted = self.process.note_journal(&journal.path);
