@@ -63,7 +63,7 @@ fn twenty_metrics_a_second_cost_less_than_a_hundredth_of_a_core_and_40_mb() {
     let (served, read) = ((cpu - before) / taken * 1e3, (user_seconds(reading) - read_before) / taken * 1e3);
     let memory = [memory(serving, &["Rss"]), memory(reading, &["Private_Clean", "Private_Dirty"])];
     println!(
-        "{taken} samples, {series} series: {served:.2} ms of CPU a sample, {read:.1} ms to read registers; {:.1} MB and \
+        "{taken} samples, {series} series: {served:.2} ms of CPU a sample, {read:.1} ms to read registers; {:.1} and \
          {:.1} MB",
         memory[0] / 1e6,
         memory[1] / 1e6
