@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| pericore_fuzz_targets::machine_part::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| pericore_fuzz_targets::software::machine_part::run(data));

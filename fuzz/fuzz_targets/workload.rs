@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| pericore_fuzz_targets::workload::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| pericore_fuzz_targets::software::workload::run(data));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import pyarrow
@@ -31,14 +32,19 @@ class Machine:
     >>> Machine("e5-2600", sockets=2, cores=4)
     Machine('e5-2600:sockets=2,cores=4')
 
-    Raises ValueError for a name or setting that is not known; the text has what is.
+    A name such as ``"own.toml"`` is the file of a part of your own (docs/machine/software-xeons.md).
+
+    Raises ValueError for a name or setting that is not known; the text has what is; OSError for a part's file that
+    cannot be read.
     """
 
     def __init__(self, name: str, **settings: int | str) -> None:
         for key, value in settings.items():
             name += f"{',' if ':' in name else ':'}{key.replace('_', '-')}={value}"
         self.name = name
-        _pericore.check(json.dumps({"machine": name, "workload": "idle"}))
+        file = Path(name[: name.find(".toml") + len(".toml")]) if ".toml" in name else None
+        self._machine = {"machine": name, "part": file.read_text()} if file else {"machine": name}
+        _pericore.check(json.dumps({**self._machine, "workload": "idle"}))
 
     def run(
         self,
@@ -64,7 +70,7 @@ class Machine:
         Raises ValueError for a name or value that is not known, with the place in the text.
         """
         experiment = {
-            "machine": self.name,
+            **self._machine,
             "workload": workload,
             "events": [events] if isinstance(events, str) else list(events),
             "metrics": [metrics] if isinstance(metrics, str) else list(metrics),
@@ -85,7 +91,7 @@ class Machine:
 
         Raises ValueError if the machine has no such memory.
         """
-        return Table.of_columns(_pericore.curve(self.name, memory, read), _CURVE)
+        return Table.of_columns(_pericore.curve(json.dumps({**self._machine, "workload": "idle"}), memory, read), _CURVE)
 
     def __repr__(self) -> str:
         return f"Machine({self.name!r})"

@@ -1,7 +1,6 @@
 //! Software machines: measurements and curves.
 
 use pericore_emulation::{Experiment, ExperimentError, FaultyPart};
-use pericore_machine::MachineSpec;
 use pericore_machine::curve::{Curve, CurveError, Loaded, Point};
 use pericore_observe::record::{Ending, Writer};
 use pericore_observe::session::SessionError;
@@ -72,8 +71,8 @@ pub fn measure(py: Python<'_>, experiment_json: &str) -> PyResult<LoadedRecordin
 
 /// Latency against bandwidth of a machine's memory, as columns, in rising load.
 #[pyfunction]
-pub fn curve<'py>(py: Python<'py>, machine: &str, memory: &str, read: u8) -> PyResult<Bound<'py, PyDict>> {
-    let spec = MachineSpec::parse(machine).map_err(errors::value)?;
+pub fn curve<'py>(py: Python<'py>, experiment_json: &str, memory: &str, read: u8) -> PyResult<Bound<'py, PyDict>> {
+    let spec = experiment(experiment_json)?.spec().map_err(|error| refused(&error))?;
     let memory = match memory {
         "local" => Loaded::Local,
         "remote" => Loaded::Remote,

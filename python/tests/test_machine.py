@@ -93,3 +93,20 @@ def test_mistakes_are_refused_with_their_place() -> None:
         pericore.read("/nowhere")
     with pytest.raises(ValueError, match="not a Pericore recording"):
         pericore.read(__file__)
+
+
+def test_a_machine_of_a_part_of_ones_own(tmp_path: Path, json_lines: JsonLines) -> None:
+    """Sixteen slices count the clock, as the program's do on the same part."""
+    part = tmp_path / "own.toml"
+    rows = ['part = "own-16"', 'family = "sapphire-rapids"', 'like = "8480+"', "[datasheet]", "cores = 16", "slices = 16", "[fitted]"]
+    part.write_text("\n".join(rows))
+    run = pericore.Machine(str(part), cores=4).run("stream:requests=500", events="cha/CLOCKTICKS/", cold=True)
+    counts = run.counts().pandas()
+    words = ["stat", "--machine", f"{part}:cores=4", "--workload", "stream:requests=500", "--cold", "-e", "cha/CLOCKTICKS/"]
+    [line] = json_lines(*words, "-j")
+    assert len(counts) == 16 and counts["count"].sum() == float(line["counter-value"])
+    part.write_text(part.read_text().replace("slices = 16", "slices = 15"))
+    with pytest.raises(ValueError, match="own-16.* was read before with other values"):
+        pericore.Machine(str(part))
+    with pytest.raises(OSError, match="none.toml"):
+        pericore.Machine(str(tmp_path / "none.toml"))

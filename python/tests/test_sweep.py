@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import psutil
 import pytest
@@ -40,6 +40,35 @@ def calm(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+def leave_a_stale_table(calm: Path, root: Path) -> Path:
+    """What another version of Pericore left of the last run: a whole table of another key."""
+    table = sorted(calm.rglob("*.parquet"))[-1]
+    key, digest = table.stem.removeprefix("run-").split("-")
+    stale = root / table.relative_to(calm).with_name(f"run-{'0' * len(key)}-{digest}.parquet")
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(table.read_bytes())
+    return stale
+
+
+def lose_results(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Ray loses the first result that is fetched, and half of the second. Gives the list of what was lost."""
+    import ray
+
+    fetch = ray.get
+    lost: list[Any] = []
+
+    def losing(reference: Any, **options: Any) -> Any:
+        if len(lost) == 2:
+            return fetch(reference, **options)
+        lost.append(reference)
+        if len(lost) == 1:
+            raise ray.exceptions.ObjectLostError(reference.hex(), "", "")
+        return fetch(reference, **options)[:-1000]
+
+    monkeypatch.setattr(ray, "get", losing)
+    return lost
+
+
 def disturb(root: Path) -> None:
     """A table is lost, another is cut, a third is of another time limit."""
     tables = sorted(root.rglob("*.parquet"))
@@ -50,20 +79,26 @@ def disturb(root: Path) -> None:
 
 
 @pytest.mark.parametrize("on", ["processes", "ray"])
-def test_a_sweep_is_that_of_the_program(on: Literal["processes", "ray"], calm: Path, tmp_path: Path) -> None:
+def test_a_sweep_is_that_of_the_program(
+    on: Literal["processes", "ray"], calm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "run.toml").write_text(FILE)
+    stale = leave_a_stale_table(calm, tmp_path / "run")
+    lost = lose_results(monkeypatch) if on == "ray" else []
     seen: list[int] = []
     killed: list[int] = []
     killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "run", killed))
     if on == "ray" and LONG:
         killer.start()
-    result = pericore.sweep(tmp_path / "run.toml", on=on, jobs=2, progress=lambda over, _: seen.append(over))
+    with pytest.warns(UserWarning, match="stale; it runs again"):
+        result = pericore.sweep(tmp_path / "run.toml", on=on, jobs=2, progress=lambda over, _: seen.append(over))
     if on == "ray" and LONG:
         killer.join()
         assert len(killed) == 1, "no worker was killed"
     assert (result.total, result.done, result.failures) == (TOTAL, TOTAL, ()), result
     assert seen == list(range(1, TOTAL + 1))
-    assert files(tmp_path / "run") == files(calm)
+    assert len(lost) == (2 if on == "ray" else 0) and result.repeated >= len(lost), (lost, result)
+    assert not stale.exists() and files(tmp_path / "run") == files(calm)
     disturb(tmp_path / "run")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

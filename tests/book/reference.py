@@ -36,7 +36,29 @@ def listed(pericore, family, kind):
     run = subprocess.run([pericore, "list", "--machine", family, "--json", *options], capture_output=True, text=True)
     if run.returncode != 0:
         raise SystemExit(f"pericore list --machine {family} --json {' '.join(options)}: {run.stderr}")
-    return [json.loads(line) for line in run.stdout.splitlines()]
+    rows = with_sources([json.loads(line) for line in run.stdout.splitlines()])
+    if bare := incomplete(rows, kind):
+        raise SystemExit(f"{family}: {len(bare)} {kind} lack one of {', '.join(NEEDED[kind])}, such as {bare[0]}")
+    return rows
+
+
+#: What each row of a kind says: where it is from, and in which unit or of how many bits it is.
+NEEDED = {
+    # Families that the kernel alone counts have the names of events from Intel's files, and no words.
+    "events": ["source", "counters"],
+    "metrics": ["source", "description", "unit_of_measure"],
+    "registers": ["source", "width"],
+}
+
+
+def with_sources(rows):
+    """A subevent that names no source has that of its event."""
+    of_event = {(row["unit"], row.get("event")): row["source"] for row in rows if row["source"]}
+    return [{**row, "source": row["source"] or of_event.get((row["unit"], row.get("event")), "")} for row in rows]
+
+
+def incomplete(rows, kind):
+    return [row for row in rows if any(row.get(key) in (None, "") for key in NEEDED[kind])]
 
 
 def pages(rows):
@@ -62,17 +84,17 @@ def front(family, units):
 def page(family, unit, rows):
     lines = [f"# {unit} of {family}"]
     if metrics := rows.get("metrics"):
-        lines += ["", "## Metrics", "", "| metric | meaning | unit | expression |", "|---|---|---|---|"]
+        lines += ["", "## Metrics", "", "| metric | meaning | unit | expression | source |", "|---|---|---|---|---|"]
         lines += [
-            cells(code(row["metric"]), row["description"], row["unit_of_measure"], code(row["expression"]))
+            cells(code(row["metric"]), row["description"], row["unit_of_measure"], code(row["expression"]), row["source"])
             for row in metrics
         ]
     if events := rows.get("events"):
-        lines += ["", "## Events", "", "| event | meaning | code | umask | counters |", "|---|---|---|---|---|"]
+        lines += ["", "## Events", "", "| event | meaning | code | umask | counters | source |", "|---|---|---|---|---|---|"]
         lines += [event(row) for row in events]
     if registers := one_instance(rows.get("registers", [])):
         lines += ["", "## Registers", "", "Of the first instance.", ""]
-        lines += ["| register | address | bits | reset | fields |", "|---|---|---|---|---|"]
+        lines += ["| register | address | bits | reset | fields and their access | source |", "|---|---|---|---|---|---|"]
         lines += [register(row) for row in registers]
     return "\n".join(lines) + "\n"
 
@@ -85,13 +107,14 @@ def one_instance(registers):
 def event(row):
     name = row["event"] if row["subevent"] is None else f"{row['event']}.{row['subevent']}"
     counters = ranges(row["counters"]) if row["counters"] else "-"
-    return cells(code(name), row["description"], code(row["code"]), code(row["umask"]), counters)
+    return cells(code(name), row["description"], code(row["code"]), code(row["umask"]), counters, row["source"])
 
 
 def register(row):
     place = row["address"] if row.get("bdf") is None else f"{row['bdf']} {row['address']}"
-    fields = ", ".join(f"{field['name']} {field['bits']}" for field in row["fields"])
-    return cells(code(row["register"]), f"{row['space']} {code(place)}", row["width"], code(row["reset"]), fields)
+    fields = ", ".join(f"{field['name']} {field['bits']} {field['access']}" for field in row["fields"])
+    where = f"{row['space']} {code(place)}"
+    return cells(code(row["register"]), where, row["width"], code(row["reset"]), fields, row["source"])
 
 
 def ranges(numbers):

@@ -1,8 +1,10 @@
 //! A measurement as a value, and what is wrong with it.
 
+use std::fmt::Display;
+
 use pericore_catalog::Family;
 use pericore_machine::workload::Scenario;
-use pericore_machine::{MachineSpec, SharedMachine};
+use pericore_machine::{MachineSpec, SharedMachine, add_part, part_file};
 use pericore_observe::discover::{Cpu, DiscoverError, discover};
 use pericore_observe::plan::{Plan, freezes_sockets};
 use pericore_observe::run::Schedule;
@@ -31,8 +33,12 @@ const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Family or preset, `NAME[:key=value,…]`; the name of the snapshot, if there is one.
+    /// Family or preset, `NAME[:key=value,…]`; the name of the snapshot, or of the part's file with its keys, if there
+    /// is one.
     pub machine: String,
+    /// The text of a part of the user's own, of which the machine is (`FILE.toml[:key=value,…]`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// The text of a snapshot with which the machine begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
@@ -140,13 +146,22 @@ impl Experiment {
         Ok(Understood { spec, scenario, selection, schedule: self.schedule()? })
     }
 
-    fn spec(&self) -> Result<MachineSpec, ExperimentError> {
+    /// The machine, before anything is built of it.
+    ///
+    /// # Errors
+    /// A machine that is not known, or a file that has a mistake.
+    pub fn spec(&self) -> Result<MachineSpec, ExperimentError> {
         let fault = FaultyPart::Machine;
-        match &self.snapshot {
-            Some(text) => MachineSpec::of_snapshot(text)
-                .map_err(|error| ExperimentError::new(fault, format!("{}: {error}", self.machine))),
-            None => MachineSpec::parse(&self.machine).map_err(ExperimentError::of(fault)),
+        let of_file = |file: &str, error: &dyn Display| ExperimentError::new(fault, format!("{file}: {error}"));
+        if let Some(text) = &self.snapshot {
+            return MachineSpec::of_snapshot(text).map_err(|error| of_file(&self.machine, &error));
         }
+        let Some(text) = &self.part else {
+            return MachineSpec::parse(&self.machine).map_err(ExperimentError::of(fault));
+        };
+        let (file, keys) = part_file(&self.machine).unwrap_or((&self.machine, ""));
+        let part = add_part(text).map_err(|error| of_file(file, &error))?;
+        MachineSpec::parse(&format!("{part}{keys}")).map_err(ExperimentError::of(fault))
     }
 
     fn scenario_on(&self, spec: &MachineSpec) -> Result<Scenario, ExperimentError> {

@@ -19,4 +19,5 @@ pub mod truth;
 pub use clock::{VirtualClock, moment};
 pub use error::{ExperimentError, FaultyPart};
 pub use experiment::{Experiment, POLL, TURN, plan};
+pub use pericore_machine::part_file;
 pub use started::Started;

@@ -24,5 +24,5 @@ pub use e5_2600::E5;
 pub use emerald_rapids::EmeraldRapids;
 pub use machine::{
     BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, PRESETS, Parameters, SharedMachine, Snapshot, SpecError,
-    WarmUp, Window, add_part, checked, modelled,
+    WarmUp, Window, add_part, checked, modelled, part_file,
 };

@@ -1,11 +1,14 @@
 //! The machine to observe, and the families and units that the command line names.
 
+use std::path::Path;
+
 use pericore_catalog::search::hint;
 use pericore_catalog::{Family, kernel};
-use pericore_machine::{MachineSpec, SpecError};
+use pericore_machine::{MachineSpec, SpecError, part_file};
 use pericore_observe::linux::{Host, Processor, Root};
 
 use crate::failure::Failure;
+use crate::machine::opened;
 
 /// The machine that this runs on. `Host::family` tells whether its uncore is known, `Host::space` is the way to its registers.
 ///
@@ -25,6 +28,9 @@ pub fn family(name: &str) -> Result<&'static Family, Failure> {
     }
     if let Some(family) = kernel::family(name) {
         return Ok(family.family());
+    }
+    if part_file(name).is_some_and(|(file, _)| Path::new(file).is_file()) {
+        return opened::spec(name).map(|machine| machine.family());
     }
     MachineSpec::parse(name).map(|machine| machine.family()).map_err(|error| {
         if !matches!(error, SpecError::Unknown { .. }) {

@@ -141,3 +141,58 @@ fn the_book_shows_what_is_printed() {
         without_output.iter().filter(can_run).for_each(|line| drop(printed(std::slice::from_ref(line), folder.path())));
     }
 }
+
+/// Pages of the book, by its summary.
+fn pages() -> Vec<String> {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the summary is there");
+    let links = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    links.filter(|link| link.ends_with(".md")).map(|link| format!("docs/{link}")).collect()
+}
+
+/// What the sweep of the page about sweeps is made of, with as many requests as a test has time for.
+fn sweep_of_the_page() -> String {
+    let found = blocks("docs/machine/sweeps.md").into_iter().find(|(language, _)| language == "toml");
+    let (_, lines) = found.expect("the page shows a file");
+    let text = lines.join("\n");
+    let fewer = [("\"100k\"", "200"), ("to = 5", "to = 1"), ("1, 2, 4, 8", "8"), (", \"random:read=67\"", "")];
+    fewer.iter().fold(text, |text, (from, to)| {
+        assert!(text.contains(from), "the page's sweep has no {from}");
+        text.replace(from, to)
+    })
+}
+
+/// Every command line of every page is understood. Those on software machines that end by themselves run, and succeed;
+/// of the others, which need a Xeon, a key or somebody who ends them, `--help` checks the options.
+#[test]
+fn no_page_shows_a_command_that_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("cores.toml"), sweep_of_the_page()).expect("a file");
+    std::fs::write(folder.path().join("words.txt"), "three\ntwo\none\n").expect("a file");
+    let (mut ran, mut looked) = (0, 0);
+    for page in pages() {
+        // The other tests of this file run these, and look at what they print.
+        let compared = ["docs/tour.md", "docs/interop.md", "docs/counting/questions.md", "docs/counting/stat.md"];
+        if page.starts_with("docs/book/") || compared.contains(&&*page) {
+            continue;
+        }
+        // What stands behind the name of a recording would be its second.
+        for line in commands(&page).iter().filter(|line| *line != "top FILE") {
+            let runs = line.contains("--machine") || line.starts_with("sweep ");
+            let endless = ["top ", "serve "].iter().any(|word| line.starts_with(word)) && !line.contains(" -n ");
+            // Half an hour of all counters of a machine; `doctor`'s own tests have it.
+            let long = line.contains("--selfcheck");
+            let command = if runs && !endless && !long {
+                ran += 1;
+                line.replace("./prog", "true").replace("64 << 20", "1 << 20")
+            } else {
+                looked += 1;
+                // Before the program that is measured, whose option it would be.
+                let options = line.split(" -- ").next().unwrap_or(line);
+                format!("{options} --help")
+            };
+            let printed = printed(&[format!("pericore {command}")], folder.path());
+            assert!(!printed.trim().is_empty(), "{page}: pericore {line} prints nothing");
+        }
+    }
+    assert!(ran >= 6 && looked >= 15, "{ran} commands ran, the options of {looked} were looked at");
+}

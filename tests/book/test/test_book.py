@@ -41,6 +41,17 @@ class Tables(unittest.TestCase):
         self.assertEqual(reference.ranges([0, 1, 2, 3]), "0-3")
         self.assertEqual(reference.ranges([0, 2, 3]), "0, 2-3")
 
+    def test_a_row_without_unit_or_source_is_found(self):
+        whole = {"source": "Table 1", "description": "Reads.", "unit_of_measure": "B/s"}
+        rows = [whole, {**whole, "unit_of_measure": ""}, {"description": "Reads.", "unit_of_measure": "B/s"}]
+        self.assertEqual(reference.incomplete(rows, "metrics"), rows[1:])
+        register = {"source": "Table 1", "width": 48}
+        self.assertEqual(reference.incomplete([register, {**register, "width": None}], "registers"), [{**register, "width": None}])
+
+    def test_a_subevent_has_the_source_of_its_event(self):
+        rows = [{"unit": "u", "event": "E", "source": "2.1"}, {"unit": "u", "event": "E", "source": ""}, {"unit": "v", "event": "E", "source": ""}]
+        self.assertEqual([row["source"] for row in reference.with_sources(rows)], ["2.1", "2.1", ""])
+
     def test_registers_are_those_of_one_instance(self):
         rows = [{"instance": 0, "register": "a"}, {"instance": 0, "register": "b"}, {"instance": 1, "register": "a"}]
         self.assertEqual([row["register"] for row in reference.one_instance(rows)], ["a", "b"])

@@ -8,18 +8,15 @@ pub mod http_request;
 mod input;
 pub mod journal;
 pub mod kernel_files;
-pub mod machine_part;
 pub mod metric_expression;
 pub mod names;
 pub mod proxy_messages;
 pub mod recording;
 pub mod register_messages;
 pub mod registers;
-pub mod scenario;
-pub mod snapshot;
+pub mod software;
 pub mod table;
 pub mod trace_reader;
-pub mod workload;
 
 /// A target: its name, and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]));
@@ -32,18 +29,19 @@ pub const TARGETS: &[Target] = &[
     ("http_request", http_request::run),
     ("journal", journal::run),
     ("kernel_files", kernel_files::run),
-    ("machine_part", machine_part::run),
+    ("machine_part", software::machine_part::run),
     ("metric_expression", metric_expression::run),
     ("names", names::run),
     ("proxy_messages", proxy_messages::run),
     ("recording", recording::run),
     ("register_messages", register_messages::run),
     ("registers", registers::run),
-    ("scenario", scenario::run),
-    ("snapshot", snapshot::run),
+    ("scenario", software::scenario::run),
+    ("snapshot", software::snapshot::run),
+    ("sweep_file", software::sweep_file::run),
     ("table", table::run),
     ("trace_reader", trace_reader::run),
-    ("workload", workload::run),
+    ("workload", software::workload::run),
 ];
 
 /// As much of an input as is text.

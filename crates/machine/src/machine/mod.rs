@@ -18,7 +18,7 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 
 use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, UnknownSetting};
 pub use checked::checked;
-pub use parameters::{FirstLevel, PRESETS, Parameters, add_part};
+pub use parameters::{FirstLevel, PRESETS, Parameters, add_part, part_file};
 use pericore_truth::{Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use shared::SharedMachine;

@@ -40,6 +40,14 @@ pub fn add_part(text: &str) -> Result<&'static str, PartError> {
     Ok(&emerald_rapids::add_part(text, is_taken)?.name)
 }
 
+/// The file and the keys of `FILE.toml[:KEYS]`, a machine of a part of the user's own; the keys keep their colon.
+/// `None` for any other name.
+pub fn part_file(name: &str) -> Option<(&str, &str)> {
+    const EXTENSION: &str = ".toml";
+    let (file, keys) = name.split_at(name.find(EXTENSION)? + EXTENSION.len());
+    (keys.is_empty() || keys.starts_with(':')).then_some((file, keys))
+}
+
 /// All numbers of a machine's traffic model.
 #[derive(Debug, Clone)]
 pub enum Parameters {
@@ -290,7 +298,7 @@ mod tests {
         for taken in ["8592+", "X5570", "nehalem"] {
             assert!(error("own-32", taken).contains("is taken"), "{taken}");
         }
-        assert!(error("cores = 32", "cores = 31").contains("is taken"), "another part by the same name");
+        assert!(error("cores = 32", "cores = 31").contains("with other values"), "another part by the same name");
         assert!(error("own-32", "own-33\"\nodd = \"1").contains("odd is no key"));
         let large = SMALL.replace("own-32", "own-64").replace("cores = 32", "cores = 64");
         assert!(add_part(&large).unwrap_err().to_string().contains("cores"));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pericore_machine::chassis::Chassis;
-use pericore_machine::{MachineSpec, SpecError};
+use pericore_machine::{MachineSpec, SpecError, part_file};
 use pericore_recordings::RecordFile;
 
 use crate::failure::Failure;
@@ -48,13 +48,8 @@ fn named<T>(
 
 /// `FILE.toml[:KEYS]`: a part of the user's own (`docs/machine/software-xeons.md`), as the name that it gives itself.
 fn own_part(name: &str) -> Result<Option<String>, Failure> {
-    const EXTENSION: &str = ".toml";
-    let Some(end) = name.find(EXTENSION).map(|at| at + EXTENSION.len()) else { return Ok(None) };
-    let (file, keys) = name.split_at(end);
+    let Some((file, keys)) = part_file(name).filter(|(file, _)| Path::new(file).is_file()) else { return Ok(None) };
     let file = Path::new(file);
-    if !file.is_file() || !(keys.is_empty() || keys.starts_with(':')) {
-        return Ok(None);
-    }
     let part = pericore_machine::add_part(&read(file)?);
     let part = part.map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     Ok(Some(format!("{part}{keys}")))

@@ -49,6 +49,54 @@ fn a_partition_is_the_recording_of_its_run() {
     assert_eq!(tables(&files(&folder, "run")).len(), 2);
 }
 
+/// A machine of a part of the user's own, named with keys and without, on the command line and in the file.
+#[test]
+fn a_part_of_the_users_own_is_swept() {
+    let folder = Folder::new();
+    let part = r#"part = "own-16"
+        family = "sapphire-rapids"
+        like = "8480+"
+        [datasheet]
+        cores = 16
+        slices = 16
+        [fitted]
+        "#;
+    std::fs::create_dir(folder.file("parts")).expect("a folder");
+    write(&folder, "parts/own.toml", part);
+    write(
+        &folder,
+        "run.toml",
+        r#"cold = true
+        events = ["imc/CAS_COUNT.RD/", "cha/CLOCKTICKS/"]
+        [[grid]]
+        machines = ["parts/own.toml", "parts/own.toml:sockets=1"]
+        workloads = ["stream:requests=500"]
+        machine.cores = [2, 16]
+        "#,
+    );
+    let sweep = folder.run(&[&["sweep", "run.toml"]]);
+    assert!(sweep.status.success(), "{}", stderr_of(&sweep));
+    let swept = files(&folder, "run");
+    assert_eq!(tables(&swept).len(), 4, "{:?}", swept.keys());
+    let found = swept.iter().find(|(name, _)| name.contains("own.toml/") && name.contains("machine_cores=16"));
+    let (name, table) = found.expect("the partition of the whole part");
+    let machine = ["--machine", "parts/own.toml:cores=16", "--workload", "stream:requests=500", "--cold"];
+    let events = ["-e", "imc/CAS_COUNT.RD/", "-e", "cha/CLOCKTICKS/"];
+    let record = folder.run(&[&["record", "-o", "x.parquet"], &machine, &events]);
+    assert!(record.status.success(), "{}", stderr_of(&record));
+    assert!(std::fs::read(folder.file("x.parquet")).expect("a recording") == *table, "{name}");
+    // Sixteen slices, each with its own counter of clocks: the part's, not those of the shipped one.
+    let stat = folder.run(&[&["stat", "--no-merge", "-j"], &machine, &["-e", "cha/CLOCKTICKS/"]]);
+    assert_eq!(stderr_of(&stat).matches("CLOCKTICKS").count(), 16, "{}", stderr_of(&stat));
+    // What looks names up takes the same machine, with the family of the part.
+    for look in [&["list", "--metrics"][..], &["explain", "CAS_COUNT.RD"]] {
+        let own = folder.run(&[look, &["--machine", "parts/own.toml:sockets=2"]]);
+        let family = folder.run(&[look, &["--machine", "sapphire-rapids"]]);
+        assert!(own.status.success() && !own.stdout.is_empty(), "{look:?}: {}", stderr_of(&own));
+        assert_eq!(own.stdout, family.stdout, "{look:?}");
+    }
+}
+
 /// Three readers find the columns of the folders beside those of the tables, with the values of the file: a name with
 /// signs that paths cannot have, numbers, and a parameter that one grid has not.
 #[test]

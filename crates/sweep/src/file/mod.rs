@@ -9,7 +9,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use pericore_emulation::{Experiment, ExperimentError, FaultyPart};
+use pericore_emulation::{Experiment, ExperimentError, FaultyPart, part_file};
 
 use crate::data_set::DataSetError;
 use crate::key::Keys;
@@ -20,7 +20,7 @@ use grid::{Combination, Grid, GridCounting};
 /// Runs of a sweep at most.
 const MOST_RUNS: u64 = 1_000_000;
 
-/// Bytes of a scenario and of a snapshot at most.
+/// Bytes at most: of a scenario, and of a snapshot or a part.
 const MOST: (u64, u64) = (1 << 20, 64 << 20);
 
 /// What names of scenario files end with.
@@ -49,17 +49,27 @@ impl Sweep {
     /// [`SweepError`] with line and column of the first mistake: TOML, names of machines, workloads, events and
     /// metrics, values, files that cannot be read.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
-        let source = SweepText::read(path)?;
-        let outcome = Self::of(&source);
-        outcome.map_err(|mistake| source.error(&mistake))
+        Self::checked(&SweepText::read(path)?, MOST_RUNS)
     }
 
-    fn of(source: &SweepText) -> Result<Self, Mistake> {
+    /// Checks the text of a file that lies at `path`, with `most` runs at most. Files that it names are read.
+    ///
+    /// # Errors
+    /// As [`Sweep::read`].
+    pub fn parse(path: &Path, text: &str, most: u64) -> Result<Self, SweepError> {
+        Self::checked(&SweepText { path: path.to_owned(), text: text.to_owned() }, most)
+    }
+
+    fn checked(source: &SweepText, most: u64) -> Result<Self, SweepError> {
+        Self::of(source, most).map_err(|mistake| source.error(&mistake))
+    }
+
+    fn of(source: &SweepText, most: u64) -> Result<Self, Mistake> {
         let contents = read::read(&source.text)?;
         let size = contents.grids.iter().fold(0, |sum: u64, grid| sum.saturating_add(grid.size()));
-        if size > MOST_RUNS {
+        if size > most {
             let at = contents.grids.first().map_or(0, |grid| grid.at);
-            return Err(Mistake::new(at, format!("{size} runs, and {MOST_RUNS} are the most; split the file")));
+            return Err(Mistake::new(at, format!("{size} runs, and {most} are the most; split the file")));
         }
         let columns = partition::columns(&contents.grids);
         let (mut files, mut keys) = (Files::default(), Keys::default());
@@ -139,7 +149,8 @@ fn place(
         FaultyPart::Machine if experiment.snapshot.is_none() => {
             let fails = |count: usize| {
                 let machine = with(&choice.machine.value, &choice.of_machine[..count]);
-                Experiment { machine, ..Experiment::new("", "idle") }.family_and_size().is_err()
+                let part = experiment.part.clone();
+                Experiment { machine, part, ..Experiment::new("", "idle") }.family_and_size().is_err()
             };
             last_of(fails, &choice.of_machine).unwrap_or(choice.machine.at)
         }
@@ -197,7 +208,10 @@ impl Files {
             }
             false => None,
         };
-        let is_known = Experiment::new(&*choice.machine.value, "idle").family().is_ok();
+        let of_part =
+            part_file(&choice.machine.value).map(|(file, _)| file).filter(|file| source.beside(file).is_file());
+        let part = of_part.map(|file| self.text(source, file, MOST.1, choice.machine.at)).transpose()?;
+        let is_known = part.is_some() || Experiment::new(&*choice.machine.value, "idle").family().is_ok();
         let snapshot = match !is_known && source.beside(&choice.machine.value).is_file() {
             true => {
                 if let Some((key, value)) = choice.of_machine.first() {
@@ -215,6 +229,7 @@ impl Files {
         let time = |value: &Option<grid::InText<f64>>| value.as_ref().map(|value| value.value);
         Ok(Experiment {
             machine: with(&choice.machine.value, &choice.of_machine),
+            part,
             snapshot,
             workload: with(name, &choice.of_workload),
             scenario,

@@ -1,12 +1,11 @@
 //! Files with mistakes, and the place that each error names.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use super::{Sweep, SweepText};
+use super::{MOST_RUNS, Sweep};
 
 fn error(text: &str) -> String {
-    let source = SweepText { path: PathBuf::from("x.toml"), text: text.to_owned() };
-    Sweep::of(&source).map_err(|mistake| source.error(&mistake).to_string()).expect_err("a mistake")
+    Sweep::parse(Path::new("x.toml"), text, MOST_RUNS).expect_err("a mistake").to_string()
 }
 
 /// A grid of one line, after one line that this grid may share.
@@ -68,6 +67,14 @@ fn a_damaged_file_is_named_with_the_line_of_the_sweep() {
     std::fs::write(folder.path().join("bad.snapshot"), "nothing of the kind\n").expect("written");
     let error = read(&grid("", "").replace("e5-2600", "bad.snapshot"));
     assert!(error.starts_with("/x.toml:3:13: bad.snapshot: not a snapshot of version 1: the first line"), "{error}");
+    std::fs::write(folder.path().join("own.toml"), "part = \"own-8\"\nfamily = \"e5-2600\"\n").expect("written");
+    let error = read(&grid("", "").replace("e5-2600", "own.toml"));
+    assert!(error.starts_with("/x.toml:3:13: own.toml: family cannot be e5-2600: give one of"), "{error}");
+    let head = "part = \"own-16\"\nfamily = \"sapphire-rapids\"\nlike = \"8480+\"\n";
+    let own = format!("{head}[datasheet]\ncores = 16\nslices = 16\n[fitted]\n");
+    std::fs::write(folder.path().join("own.toml"), own).expect("written");
+    let error = read(&grid("", "machine.cores = [8, 17]").replace("e5-2600", "own.toml"));
+    assert!(error.starts_with("/x.toml:5:21: cores=17: give a number from 1 to 16"), "{error}");
     std::fs::write(&path, b"a = 1\nb = \"\xff\"\n").expect("written");
     let error = Sweep::read(&path).expect_err("a mistake").to_string();
     assert!(error.contains("line 2 is not UTF-8 text"), "{error}");
@@ -77,8 +84,7 @@ fn a_damaged_file_is_named_with_the_line_of_the_sweep() {
 #[test]
 fn a_key_is_of_all_that_a_table_depends_on() {
     let key = |first: &str, rest: &str| {
-        let source = SweepText { path: PathBuf::from("x.toml"), text: grid(first, rest) };
-        Sweep::of(&source).expect("no mistake").runs()[0].key.clone()
+        Sweep::parse(Path::new("x.toml"), &grid(first, rest), 1).expect("no mistake").runs()[0].key.clone()
     };
     let plain = key("", "");
     assert_eq!(key("title = \"x\"", "\n# nothing\n"), plain);

@@ -64,6 +64,9 @@ pub enum PartError {
     /// A name that means something already.
     #[error("part = {0:?} is taken: give it a name of its own")]
     Taken(String),
+    /// The name of a part of the user's own that was read before, with other values.
+    #[error("part = {0:?} was read before with other values: give it a name of its own, or start the program again")]
+    Changed(String),
 }
 
 /// The parts that are shipped, in the order of their files.
@@ -114,7 +117,11 @@ pub fn find(name: &str) -> Option<&'static MachinePart> {
 pub fn add(text: &str, taken: impl Fn(&str) -> bool) -> Result<&'static MachinePart, PartError> {
     let part = read(text, shipped())?;
     if let Some(known) = find(&part.name) {
-        return if known.values == part.values { Ok(known) } else { Err(PartError::Taken(part.name)) };
+        return match () {
+            () if known.values == part.values => Ok(known),
+            () if shipped().iter().any(|shipped| shipped.name == known.name) => Err(PartError::Taken(part.name)),
+            () => Err(PartError::Changed(part.name)),
+        };
     }
     if taken(&part.name) || part.name.is_empty() || part.name.contains([':', ',']) {
         return Err(PartError::Taken(part.name));
