@@ -1,28 +1,9 @@
 // Looks at pages of `pericore report --html` as a reader does: `node page.mjs ONE.html DIFF.html HOSTILE`, where ONE is of
 // one recording that has an event called HOSTILE, and DIFF of two.
 import assert from "node:assert/strict";
-import { AXE, launch, open } from "./browser.mjs";
+import { AXE, everyCanvasIsDrawn, launch, open, picture, view } from "./browser.mjs";
 
 const [one, diff, hostile] = process.argv.slice(2);
-
-/** How many colours a canvas has: an empty one has a single one. */
-const colors = (canvas) => canvas.evaluate((element) => {
-  const { width, height } = element;
-  const pixels = new Uint32Array(element.getContext("2d").getImageData(0, 0, width, height).data.buffer);
-  return new Set(pixels).size;
-});
-
-const picture = (canvas) => canvas.evaluate((element) => element.toDataURL());
-
-const view = async (page) => [Number(await page.inputValue("#from")), Number(await page.inputValue("#to"))];
-
-async function everyCanvasIsDrawn(page) {
-  const canvases = await page.locator("canvas").all();
-  for (const canvas of canvases) {
-    if (await canvas.isVisible()) assert.ok((await colors(canvas)) > 2, `empty: ${await canvas.evaluate((it) => it.outerHTML)}`);
-  }
-  return canvases.length;
-}
 
 async function chartsAreThere(page) {
   assert.ok((await everyCanvasIsDrawn(page)) > 8, "brush, charts, map and a small chart for each channel");

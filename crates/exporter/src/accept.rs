@@ -1,4 +1,4 @@
-//! What a client takes: the header field Accept (RFC 9110, 12.5.1), as far as the two formats go.
+//! What a client takes: the header field Accept (RFC 9110, 12.5.1), as far as the two formats go, and whether it is a browser.
 
 use crate::text::Format;
 
@@ -23,6 +23,12 @@ pub fn format<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Format {
         }
     }
     if open_metrics > 0.0 && open_metrics >= prometheus.weight() { Format::OpenMetrics } else { Format::Prometheus }
+}
+
+/// True if a client names HTML, as browsers do and other programs do not.
+pub fn takes_html<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> bool {
+    let is_html = |range: &str| parsed(range).is_some_and(|(kind, weight, _)| kind == "text/html" && weight > 0.0);
+    fields.any(|field| std::str::from_utf8(field).is_ok_and(|field| field.split(',').any(is_html)))
 }
 
 /// How dear a type is to a client: what is said of it more closely holds.
@@ -102,6 +108,23 @@ mod tests {
         }
         assert_eq!(format(std::iter::empty()), Format::Prometheus);
         assert_eq!(format([b"\xff".as_slice(), b"application/openmetrics-text"].into_iter()), Format::OpenMetrics);
+    }
+
+    #[test]
+    fn browsers_name_html() {
+        let takes = |field: &str| takes_html(std::iter::once(field.as_bytes()));
+        // What Firefox and Chromium send for a page; what curl, Prometheus and scripts of pages send.
+        for accepted in [
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+            "TEXT/HTML",
+        ] {
+            assert!(takes(accepted), "{accepted}");
+        }
+        for accepted in ["*/*", "text/*", "", "text/plain", "text/html;q=0", "application/json", "\u{e9}"] {
+            assert!(!takes(accepted), "{accepted}");
+        }
+        assert!(!takes_html(std::iter::empty()) && !takes_html(std::iter::once(b"\xfftext/html".as_slice())));
     }
 
     /// RFC 9110, 12.5.1: weights decide, and of several ranges that fit a type the closest one; without `q` the weight is 1.

@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of counters: [`text`] writes families of samples, [`answer`] turns the bytes of a request into a
 //! response, [`Server`] does that on a TCP port or a Unix socket. What is handed out is made by somebody else, at
-//! times of their choosing, and put on a [`Board`].
+//! times of their choosing, and put on a [`Board`]. A browser gets a [`LivePage`], which asks for what is new.
 
 mod accept;
 mod access;
@@ -14,6 +14,7 @@ mod health;
 mod hosts;
 mod limits;
 mod listen;
+mod live;
 #[cfg(feature = "otlp")]
 pub mod otlp;
 mod server;
@@ -27,6 +28,7 @@ pub use board::{Board, Pages};
 pub use hosts::Hosts;
 pub use limits::Limits;
 pub use listen::{Listen, ListenError, Listener, SocketFile};
+pub use live::{Feed, LivePage};
 pub use server::Server;
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use crate::board::Board;
 use crate::connection::{ClientSocket as _, Connection, Cutter, Timed, is_time_out};
 use crate::limits::Limits;
 use crate::listen::{Listener, Socket};
+use crate::live::LivePage;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 
@@ -32,6 +34,7 @@ type Accepted = (Box<dyn Connection>, Cutter, Option<Peer>);
 #[derive(Clone)]
 pub struct Server {
     board: Board,
+    live: Option<Arc<LivePage>>,
     limits: Limits,
     access: RequestPolicy,
     places: Admissions,
@@ -45,12 +48,19 @@ impl Server {
         let places = Admissions::new(limits);
         Self {
             board,
+            live: None,
             limits,
             access,
             places,
             #[cfg(feature = "tls")]
             tls: None,
         }
+    }
+
+    /// The same with a page for browsers.
+    #[must_use]
+    pub fn with_live(self, live: LivePage) -> Self {
+        Self { live: Some(Arc::new(live)), ..self }
     }
 
     /// The same by TLS, on TCP ports.
@@ -116,7 +126,7 @@ impl Server {
         let mut request = [0; MOST_BYTES];
         let mut length = 0;
         let reply = loop {
-            if let Some(reply) = respond(&request[..length], self.board.pages(), &self.access) {
+            if let Some(reply) = respond(&request[..length], self.board.pages(), self.live.as_ref(), &self.access) {
                 break reply;
             }
             match connection.read(&mut request[length..]) {

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use clap::{Args, ValueEnum};
-use pericore_text::{Paint, WIDTH};
+use pericore_text::{Paint, WIDTH, columns};
 
 /// `--color`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -53,9 +53,28 @@ pub fn is_unicode() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// The title of a measurement: what runs how is on a line of its own below, further in than the title.
+/// The title of a measurement: what runs how is on a line of its own below, further in than the title, which is two
+/// columns less in. What has no room in a line goes on below, too.
 pub fn title_lines(title: &str, indent: usize) -> String {
-    title.replacen("; ", &format!(";\n{:indent$}", ""), 1)
+    let (what, how) = title.split_once("; ").map_or((title, None), |(what, how)| (what, Some(how)));
+    let below = format!("\n{:indent$}", "");
+    let end = if how.is_some() { ";" } else { "" };
+    let first = folded(&format!("{what}{end}"), WIDTH - (indent - 2), WIDTH - indent);
+    let rest = how.map(|how| folded(how, WIDTH - indent, WIDTH - indent));
+    first.into_iter().chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(&below)
+}
+
+/// A text in lines that end with spaces or commas, where they must: the first of one width, the others of another.
+fn folded(text: &str, first: usize, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_inclusive([' ', ',']) {
+        let room = if lines.len() == 1 { first } else { width };
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || columns(line) + columns(word.trim_end()) <= room => *line += word,
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// Counters of a bit mask as people write them: `0-3`, `0,2`.
@@ -71,6 +90,22 @@ pub fn counter_list(mask: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 80 columns, of which a title is one in, and what follows three.
+    #[test]
+    fn titles_have_room_in_a_terminal() {
+        assert_eq!(title_lines("x5570, 1 socket: stream; 8 threads, warm", 3), "x5570, 1 socket: stream;\n   8 threads, warm");
+        let long = format!("e5-2600: mixed:{}seed=9; 8 threads", "requests=120k,".repeat(8));
+        let lines = title_lines(&long, 3);
+        let whole = format!(" {lines}");
+        let widths: Vec<usize> = whole.lines().map(str::len).collect();
+        // Four times 14 after 16 are 72; the rest are four more, and the seed.
+        assert_eq!(widths, [72, 66, 12], "{whole}");
+        assert_eq!(whole.replace("\n   ", ""), format!(" {}", long.replace("; ", ";")));
+        // What has no comma stays whole.
+        let path = "/".repeat(100);
+        assert_eq!(title_lines(&path, 3), path);
+    }
 
     #[test]
     fn counters_are_runs_or_lists() {

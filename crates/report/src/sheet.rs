@@ -135,11 +135,11 @@ impl Sheet {
         };
         let room = self.width.saturating_sub(begin("", "").len());
         let blocks = columns::side_by_side(&of.columns, room);
-        for block in &blocks {
+        for block in &blocks.blocks {
             let is_page = self.lines.is_none_or(|lines| lines >= PAGE) || of.report.is_summary;
             // One below the other, each needs its own.
-            if is_page || blocks.len() > 1 || !self.columns.fit(&of.lines) {
-                self.columns = SheetColumns::of(&of.columns[block.clone()], block.start, &of.lines);
+            if is_page || blocks.blocks.len() > 1 || !self.columns.fit(&of.lines) {
+                self.columns = SheetColumns::of(&of.columns[block.clone()], &blocks, block.start, &of.lines);
                 writeln!(out)?;
                 for (index, line) in self.columns.headings().enumerate() {
                     let is_last = index + 1 == self.columns.height();

@@ -68,8 +68,9 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
     }
     writeln!(
         out,
-        "EMULATED {}, {name} memory, {} % reads: {} threads on socket 0, one with dependent loads;\n\
-         {} MiB in all; caches warmed by function, rates settled\n",
+        "EMULATED {}, {name} memory, {} % reads: {} threads on socket 0,\n\
+         one with dependent loads; {} MiB in all; caches warmed by function,\n\
+         rates settled\n",
         spec.preset(),
         args.read,
         curve.threads(),

@@ -14,11 +14,13 @@ use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::process;
 use pericore_observe::run::without_wraps;
 use pericore_report::fewer::Fewer;
+use pericore_text::on_one_line;
 
 use super::ServeArgs;
 
 #[cfg(feature = "tls")]
 use super::guard::ServerGuard;
+use super::live::{About, LastHour};
 #[cfg(feature = "otlp")]
 use super::push::Push;
 use crate::confined::{ThreadPart, confine};
@@ -47,6 +49,7 @@ pub struct Exporter<'a> {
     names: Vec<Named>,
     title: String,
     environment: Environment,
+    last_hour: Option<LastHour>,
 }
 
 impl<'a> Exporter<'a> {
@@ -65,6 +68,7 @@ impl<'a> Exporter<'a> {
             tally: Tally::new(args.scope()),
             names: Vec::new(),
             title: String::new(),
+            last_hour: None,
             environment: Environment {
                 emulated: None,
                 started: 0.0,
@@ -118,7 +122,15 @@ impl Receiver for Exporter<'_> {
         let access = RequestPolicy::of(self.args.hosts());
         #[cfg(feature = "tls")]
         let access = access.with_token(self.guard.token.take());
-        let server = Server::new(self.board.clone(), Limits::default(), access);
+        let last_hour = LastHour::new(About {
+            title: on_one_line(&subject.title),
+            emulated: subject.emulated.clone(),
+            host: subject.host.map(|_| host_name()),
+            began: self.environment.started,
+            due: interval,
+        });
+        let server = Server::new(self.board.clone(), Limits::default(), access).with_live(last_hour.page());
+        self.last_hour = Some(last_hour);
         #[cfg(feature = "tls")]
         let server = server.with_tls(self.guard.tls.take());
         let end = EndWith { has_failed: Arc::clone(&self.has_failed), ender: subject.ender.clone() };
@@ -145,6 +157,9 @@ impl Receiver for Exporter<'_> {
         if self.tally.samples == 1 {
             // Preparations are over: what they took would stay for as long as the server runs.
             process::give_back_memory();
+        }
+        if let Some(last_hour) = &self.last_hour {
+            last_hour.add(&taken.plan.layout(), taken.sample, taken.end);
         }
         if let Some(warning) = self.environment.lateness.note(taken.sample.seconds) {
             notice::warn(warning);
@@ -220,6 +235,11 @@ impl Drop for EndWith {
 /// How long a sample may be the newest if they are due every so many seconds.
 fn stale_after(interval: f64) -> Duration {
     Duration::try_from_secs_f64(INTERVALS_MISSED * interval).unwrap_or(Duration::MAX).max(LEAST_PATIENCE)
+}
+
+/// The machine's name.
+fn host_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// Seconds since the epoch.

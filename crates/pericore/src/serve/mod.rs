@@ -6,6 +6,7 @@
 mod exporter;
 #[cfg(feature = "tls")]
 mod guard;
+mod live;
 #[cfg(feature = "otlp")]
 mod push;
 #[cfg(test)]

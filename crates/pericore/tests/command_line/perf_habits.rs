@@ -60,7 +60,7 @@ fn metrics_of_intervals_and_places_are_lines() {
     assert!(times.len() >= 2 && separated.lines().count() == 1 + times.len() * places.len(), "{separated}");
     let table = stderr(&measured(&line));
     // Headings come again when 25 lines are under them.
-    assert_eq!(table.matches(" LLC_DRD_").count(), times.len().div_ceil(3), "{table}");
+    assert_eq!(table.matches(" DRD_MISS_").count(), times.len().div_ceil(3), "{table}");
     assert!(table.matches(" S0 cbo7 ").count() == times.len(), "{table}");
 }
 

@@ -1,4 +1,17 @@
-//! Messages that name the cause, and exit statuses that a script can go by.
+//! Messages that name the cause, and exit statuses that a script can go by. Each of these was wrong once:
+//!
+//! | message | what was wrong | test |
+//! |---|---|---|
+//! | `--why-not` of events without the last slash | no family has them | [`a_name_is_called_what_it_is`] |
+//! | the example of `--why-not` in the README | it lacked the slash | `documents.rs` runs what is shown |
+//! | a metric of several units, a metric as an event | it "is an event" | [`a_name_is_called_what_it_is`] |
+//! | a counter that another tool has | our own event needs it | `observe`'s `plan/tests.rs`: `a_counter_that_another_tool_uses_…` |
+//! | the numbers of sockets that are offered | one of them is refused | [`a_number_of_sockets_that_is_offered_is_taken`] |
+//! | a quotient that is not defined | `<not counted>` | [`a_quotient_without_a_value_was_counted`] |
+//! | a slice that a part lacks | 0 | [`a_slice_that_a_part_lacks_is_named`] |
+//! | `--metric-only` in a pipe | a table for each metric | `perf_habits.rs`: `metrics_stand_in_one_line_where_nobody_looks` |
+//! | a metric that cannot be | advice about something else | [`a_metric_that_cannot_be_is_in_doubt`] |
+//! | nothing found, an unread pipe, `doctor` with findings | exit status 0, 255, 0 | [`exit_statuses_differ_by_outcome`] |
 
 use super::{measured, pericore, refused, stderr};
 use crate::ours::command;
@@ -27,6 +40,17 @@ fn a_number_of_sockets_that_is_offered_is_taken() {
     ] {
         refused(&machine(sockets), 129, &[offered]);
     }
+}
+
+/// The slices of a part are known from a register: one that it lacks has no 0, alone or among all.
+#[test]
+fn a_slice_that_a_part_lacks_is_named() {
+    let stat = ["stat", "--machine", "emerald-rapids:slices=60", "--workload", "idle", "-e"];
+    let lacks = ["no cha62 answers on this machine", "this part has 60 of these"];
+    refused(&[&stat[..], &["cha62/CLOCKTICKS/"]].concat(), 129, &lacks);
+    let all = stderr(&pericore(&[&stat[..], &["cha/CLOCKTICKS/", "-A", "-j"]].concat()));
+    let instances = |name: &str| all.lines().filter(|line| line.contains(&format!("\"{name}\""))).count();
+    assert_eq!((instances("cha59"), instances("cha60"), instances("cha62")), (1, 0, 0), "{all}");
 }
 
 /// An idle machine has no reads, and so no share of them that missed: both were counted, and were 0.

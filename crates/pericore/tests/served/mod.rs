@@ -3,6 +3,7 @@
 mod cost;
 mod crowd;
 mod guarded;
+mod page;
 mod pushed;
 
 use std::ffi::OsStr;

@@ -4,6 +4,7 @@ use pericore_observe::record::About;
 use serde::Serialize;
 
 use super::curves::Curves;
+use super::live::{LiveCurves, Newest, Window};
 use super::timeline::{Bucket, BucketRow, Timeline};
 use crate::compare::{CHANCE, ComparedRecording, RowPair};
 use crate::row::{Report, Row, mark};
@@ -25,6 +26,20 @@ pub struct PageData {
     pub changes: Vec<ChangeData>,
     /// Changes up to so many standard errors may be chance.
     pub chance: f64,
+    /// What an open page of a server needs to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<LiveData>,
+}
+
+/// How an open page of a server goes on.
+#[derive(Debug, Serialize)]
+struct LiveData {
+    /// When the server began, in seconds since the epoch: another one has other samples.
+    began: f64,
+    /// Samples since then.
+    samples: u64,
+    /// Seconds between them, when all is well.
+    due: f64,
 }
 
 /// A recording.
@@ -67,6 +82,9 @@ struct RowData {
 /// Rows over time.
 #[derive(Debug, Serialize)]
 struct CurvesData {
+    /// Numbers of the oldest bucket that the server keeps, and of the first one here; 0 in a recording.
+    oldest: u64,
+    first: u64,
     begin: f64,
     ends: Vec<f64>,
     /// Samples in each bucket.
@@ -128,6 +146,27 @@ impl RecordingData {
             by_unit: CurvesData::of(&rows.units),
         }
     }
+
+    /// Of a server's newest sample, with the last hour's curves from some sample on.
+    fn live(newest: &Newest<'_>, curves: &LiveCurves, from: u64) -> Self {
+        Self {
+            name: "live".to_owned(),
+            title: newest.title.to_owned(),
+            emulated: newest.emulated.map(str::to_owned),
+            host: newest.host.map(str::to_owned),
+            started: None,
+            pericore: env!("CARGO_PKG_VERSION").to_owned(),
+            seconds: newest.report.seconds,
+            intervals: 1,
+            stood: newest.report.stood,
+            figures: figures(newest.report),
+            limits: limits::words(newest.report),
+            peaks: newest.report.summary.iter().filter_map(|figure| figure.of).collect(),
+            rows: newest.report.rows.iter().map(RowData::of).collect(),
+            whole: CurvesData::of_window(&curves.all, from),
+            by_unit: CurvesData::of_window(&curves.units, from),
+        }
+    }
 }
 
 fn figures(report: &Report) -> Vec<FigureData> {
@@ -148,6 +187,20 @@ impl RowData {
     }
 }
 
+/// What is drawn of a row in a bucket.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn {
+    pub mean: Option<f64>,
+    pub extremes: Option<(f64, f64)>,
+    pub mark: char,
+}
+
+impl From<&Bucket> for Drawn {
+    fn from(bucket: &Bucket) -> Self {
+        Self { mean: bucket.mean(), extremes: bucket.extremes(), mark: bucket.mark() }
+    }
+}
+
 impl CurvesData {
     fn of(timeline: &Timeline) -> Self {
         let largest = |name: &str| {
@@ -155,29 +208,53 @@ impl CurvesData {
             let rows = timeline.rows.iter().filter(|row| row.name == name);
             rows.map(BucketRow::largest).fold(0.0, f64::max)
         };
-        let span = timeline.ends.last().map_or(0.0, |end| end - timeline.begin);
-        let time = |seconds: &f64| rounded(*seconds, span, TIME_DIGITS);
-        let rows = timeline.rows.iter().map(|row| CurveData::of(row, largest(&row.name), timeline.in_bucket > 1));
+        let rows = timeline.rows.iter().map(|row| {
+            let points: Vec<Drawn> = row.buckets.iter().map(Drawn::from).collect();
+            CurveData::of(row, &points, largest(&row.name), timeline.in_bucket > 1)
+        });
         Self {
-            begin: time(&timeline.begin),
-            ends: timeline.ends.iter().map(time).collect(),
+            oldest: 0,
+            first: 0,
+            begin: shown_time(timeline.begin, timeline.begin, &timeline.ends),
+            ends: timeline.ends.iter().map(|end| shown_time(*end, timeline.begin, &timeline.ends)).collect(),
             samples: timeline.in_bucket,
+            rows: rows.collect(),
+        }
+    }
+
+    fn of_window(window: &Window, from: u64) -> Self {
+        let (first, ends) = window.ends_from(from);
+        let rows = window.rows.iter().map(|row| {
+            let points = row.drawn_from(first);
+            CurveData::of(&row.row, &points, window.largest(&row.row.name), window.in_bucket > 1)
+        });
+        Self {
+            oldest: window.oldest,
+            first: window.oldest + first as u64,
+            begin: shown_time(window.begin, window.begin, &ends),
+            ends: ends.iter().map(|end| shown_time(*end, window.begin, &ends)).collect(),
+            samples: window.in_bucket,
             rows: rows.collect(),
         }
     }
 }
 
+/// A time with as many digits as tell it from the next one.
+fn shown_time(seconds: f64, begin: f64, ends: &[f64]) -> f64 {
+    rounded(seconds, ends.last().map_or(0.0, |end| end - begin), TIME_DIGITS)
+}
+
 impl CurveData {
-    fn of(row: &BucketRow, largest: f64, has_extremes: bool) -> Self {
+    fn of(row: &BucketRow, points: &[Drawn], largest: f64, has_extremes: bool) -> Self {
         let (shown, symbol) = row.unit.scaled(largest);
         let factor = if largest > 0.0 { shown / largest } else { row.unit.in_symbol(1.0) };
         let short = |number: f64| rounded(number * factor, shown, DIGITS);
         let extreme = |which: fn((f64, f64)) -> f64| {
-            let extremes = row.buckets.iter().filter(|_| has_extremes);
-            extremes.map(|bucket| bucket.extremes().map(which).map(short)).collect()
+            let extremes = points.iter().filter(|_| has_extremes);
+            extremes.map(|point| point.extremes.map(which).map(short)).collect()
         };
         let mut marks: Vec<(char, usize)> = Vec::new();
-        for mark in row.buckets.iter().map(Bucket::mark) {
+        for mark in points.iter().map(|point| point.mark) {
             match marks.last_mut().filter(|(last, _)| *last == mark) {
                 Some((_, times)) => *times += 1,
                 None => marks.push((mark, 1)),
@@ -190,7 +267,7 @@ impl CurveData {
             unit: row.unit.symbol(),
             symbol,
             factor,
-            mean: row.buckets.iter().map(|bucket| bucket.mean().map(short)).collect(),
+            mean: points.iter().map(|point| point.mean.map(short)).collect(),
             least: extreme(|(least, _)| least),
             most: extreme(|(_, most)| most),
             marks,
@@ -221,7 +298,15 @@ impl PageData {
     /// Of recordings and the rows that two of them have in common.
     pub fn of(recordings: Vec<RecordingData>, pairs: &[RowPair<'_>]) -> Self {
         let changes = pairs.iter().map(ChangeData::of).collect();
-        Self { pericore: env!("CARGO_PKG_VERSION"), recordings, changes, chance: CHANCE }
+        Self { pericore: env!("CARGO_PKG_VERSION"), recordings, changes, chance: CHANCE, live: None }
+    }
+
+    /// Of a server's newest sample, with the last hour's curves from the first of some samples on, which the page has
+    /// not seen yet or not whole.
+    pub fn live(newest: &Newest<'_>, curves: &LiveCurves, after: u64) -> Self {
+        let live = LiveData { began: newest.began, samples: curves.samples, due: newest.due };
+        let recordings = vec![RecordingData::live(newest, curves, after)];
+        Self { live: Some(live), ..Self::of(recordings, &[]) }
     }
 }
 

@@ -1,10 +1,12 @@
-//! A page that shows recordings in any browser, without a network.
+//! A page that shows recordings in any browser, without a network, or what a server measures.
 
 mod curves;
 mod data;
+mod live;
 mod template;
 mod timeline;
 
 pub use curves::Curves;
 pub use data::{PageData, RecordingData};
-pub use template::fill;
+pub use live::{LiveCurves, Newest};
+pub use template::{fill, live_page};

@@ -1,4 +1,5 @@
-//! The page around the data: one file that needs no other.
+//! The page around the data: one file that needs no other. A server's page is the same without data, which it fetches
+//! from where it comes from.
 
 use serde::Serialize;
 
@@ -7,7 +8,7 @@ const CHARTS_LICENCE: &str = include_str!("assets/uplot/LICENSE");
 
 const STYLES: [&str; 2] = [include_str!("assets/uplot/uPlot.min.css"), include_str!("assets/page.css")];
 
-/// In the order in which they need each other.
+/// In the order in which they need each other; what starts them comes last.
 const SCRIPTS: [&str; 10] = [
     include_str!("assets/uplot/uPlot.iife.min.js"),
     include_str!("assets/base.js"),
@@ -18,32 +19,74 @@ const SCRIPTS: [&str; 10] = [
     include_str!("assets/over_time.js"),
     include_str!("assets/units.js"),
     include_str!("assets/scatter.js"),
-    include_str!("assets/main.js"),
+    include_str!("assets/show.js"),
 ];
+
+/// Shows what is in the page.
+const MAIN: &str = include_str!("assets/main.js");
+/// Shows what a server has, again and again.
+const LIVE: &str = include_str!("assets/live.js");
+
+/// What differs between a report and a server's page.
+#[derive(Debug)]
+struct PageKind {
+    heading: &'static str,
+    /// What the page's policy lets it load.
+    loads: &'static str,
+    /// Where the same figures are without scripts.
+    elsewhere: &'static str,
+    start: &'static str,
+}
+
+const REPORT: PageKind = PageKind {
+    heading: "Pericore report",
+    loads: "",
+    elsewhere: "`pericore report` prints the same figures.",
+    start: MAIN,
+};
+
+const SERVED: PageKind = PageKind {
+    heading: "Pericore live",
+    loads: "; connect-src 'self'",
+    elsewhere: "/metrics has the same figures.",
+    start: LIVE,
+};
 
 /// The whole page. `title` and `data` come from recordings: nothing in them is trusted.
 ///
 /// # Errors
 /// Data that is no JSON: keys that are no text. The page's own has none.
 pub fn fill(title: &str, data: &impl Serialize) -> serde_json::Result<String> {
-    let island = serde_json::to_string(data)?;
-    let mut page = String::with_capacity(island.len() + 200_000);
-    // Each marker is there once, and what is put in its place is not looked at again.
-    let mut rest = PAGE;
-    for (marker, content) in [
-        ("@TITLE@", as_text(title)),
-        ("@STYLES@", STYLES.join("\n")),
-        ("@DATA@", in_script(&island)),
-        ("@LICENCE@", CHARTS_LICENCE.to_owned()),
-        ("@SCRIPTS@", SCRIPTS.join("\n")),
-    ] {
-        let (before, behind) = rest.split_once(marker).unwrap_or((rest, ""));
-        page += before;
-        page += &content;
-        rest = behind;
+    Ok(REPORT.page(title, &serde_json::to_string(data)?))
+}
+
+/// The page of a server, the same for all: it fetches `/live.json?after=SAMPLES` from where it comes from.
+pub fn live_page() -> String {
+    SERVED.page("live", "null")
+}
+
+impl PageKind {
+    fn page(&self, title: &str, island: &str) -> String {
+        let mut page = String::with_capacity(island.len() + 200_000);
+        // Each marker is there once, and what is put in its place is not looked at again.
+        let mut rest = PAGE;
+        for (marker, content) in [
+            ("@LOADS@", self.loads.to_owned()),
+            ("@TITLE@", as_text(title)),
+            ("@STYLES@", STYLES.join("\n")),
+            ("@HEADING@", self.heading.to_owned()),
+            ("@ELSEWHERE@", self.elsewhere.to_owned()),
+            ("@DATA@", in_script(island)),
+            ("@LICENCE@", CHARTS_LICENCE.to_owned()),
+            ("@SCRIPTS@", SCRIPTS.join("\n") + "\n" + self.start),
+        ] {
+            let (before, behind) = rest.split_once(marker).unwrap_or((rest, ""));
+            page += before;
+            page += &content;
+            rest = behind;
+        }
+        page + rest
     }
-    page += rest;
-    Ok(page)
 }
 
 /// Text between tags.
@@ -83,5 +126,17 @@ mod tests {
         }
         assert!(page.contains("default-src 'none'"), "browsers refuse what is left");
         assert!(!page.contains("@SCRIPTS@") && page.contains("MIT"));
+    }
+
+    /// A server's page has no numbers, and fetches them from nowhere but the server.
+    #[test]
+    fn a_served_page_loads_from_its_server_only() {
+        let page = live_page();
+        assert!(page.contains("default-src 'none'") && page.contains("; connect-src 'self'\""));
+        assert_eq!(page.matches("fetch(").count(), 1);
+        for loads in ["src=", "href=", "@import", "url(", "XMLHttpRequest", "WebSocket", "sendBeacon", "@ELSEWHERE@"] {
+            assert!(!page.contains(loads), "{loads}");
+        }
+        assert!(page.contains("id=\"data\">null</script>"));
     }
 }

@@ -9,7 +9,7 @@ const SHORT: usize = 3600;
 const MOST_ROOM: usize = 4;
 
 /// Fewer buckets than this tell nothing of the time.
-const FEWEST: usize = 16;
+pub(super) const FEWEST: usize = 16;
 
 /// Numbers that a bucket of several samples has: mean, least, most.
 const OF_BUCKET: usize = 3;
@@ -32,7 +32,7 @@ pub struct Timeline {
 }
 
 /// A row of the report, through time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct BucketRow {
     /// Event or metric.
     pub name: String,
@@ -111,7 +111,7 @@ impl Timeline {
 }
 
 impl BucketRow {
-    fn of(row: &Row) -> Self {
+    pub(super) fn of(row: &Row) -> Self {
         Self {
             name: row.name.clone(),
             place: row.place.clone(),
@@ -128,7 +128,7 @@ impl BucketRow {
 }
 
 impl Bucket {
-    fn add(&mut self, row: &Row) {
+    pub(super) fn add(&mut self, row: &Row) {
         self.samples += 1;
         let Some(number) = row.value.number() else { return };
         let number = match row.unit_of_measure {
@@ -161,6 +161,11 @@ impl Bucket {
             extremes,
             worst: self.worst.max(later.worst),
         }
+    }
+
+    /// True before the first sample.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.samples == 0
     }
 
     /// Each sample weighs as much as its time, or, of a quotient of counts, as much as its denominator.

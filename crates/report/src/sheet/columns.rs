@@ -15,6 +15,8 @@ const COUNT: usize = 13;
 const BETWEEN: usize = 1;
 /// Behind a number.
 const MARK: usize = 1;
+/// Lines of a name: so few, unless with some more there is room for more columns beside each other.
+const LINES: Range<usize> = 3..5;
 /// From here on a number is too long for its column's unit of measure.
 const TOO_LARGE: f64 = 100_000.0;
 
@@ -35,12 +37,26 @@ struct Column {
     factor: Option<f64>,
 }
 
+/// Columns beside each other, block below block.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    pub blocks: Vec<Range<usize>>,
+    /// Lines of each name, at most.
+    lines: usize,
+}
+
 /// SheetColumns that have room beside each other in so many signs: what is left comes below them.
-pub(super) fn side_by_side(rows: &[&Row], room: usize) -> Vec<Range<usize>> {
+pub(super) fn side_by_side(rows: &[&Row], room: usize) -> Blocks {
+    let of = |lines| Blocks { blocks: blocks(rows, room, lines), lines };
+    // Of as few blocks the one with fewer lines.
+    LINES.map(of).min_by_key(|blocks| blocks.blocks.len()).unwrap_or(Blocks { blocks: Vec::new(), lines: 0 })
+}
+
+fn blocks(rows: &[&Row], room: usize, lines: usize) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut left = 0;
     for (index, row) in rows.iter().enumerate() {
-        let needed = BETWEEN + width(row, &name(row)) + MARK;
+        let needed = BETWEEN + width(row, &name(row, lines)) + MARK;
         match blocks.last_mut() {
             Some(block) if needed <= left => block.end = index + 1,
             _ => {
@@ -61,31 +77,46 @@ fn width(row: &Row, name: &[String]) -> usize {
     name.iter().map(|line| text_width(line)).max().unwrap_or(0).max(narrowest(row))
 }
 
-/// A name in lines: the unit, and then as many words as the column has room for.
-fn name(row: &Row) -> Vec<String> {
+/// A name in so many lines at most, as narrow as that can be: the unit, with a line of its own if there is one to spare,
+/// and the words.
+fn name(row: &Row, most: usize) -> Vec<String> {
     let (unit, rest) = row.name.split_once('/').unwrap_or(("", &row.name));
-    let mut lines = Vec::new();
-    if !unit.is_empty() {
-        lines.push(format!("{unit}/"));
-    }
     let rest = if unit.is_empty() { rest } else { rest.trim_end_matches('/') };
-    let mut line = String::new();
-    for word in rest.split_inclusive(['_', '.', ',']) {
-        if !line.is_empty() && text_width(&line) + text_width(word) > narrowest(row) {
-            lines.push(std::mem::take(&mut line));
+    let unit = if unit.is_empty() { String::new() } else { format!("{unit}/") };
+    let words: Vec<&str> = rest.split_inclusive(['_', '.', ',']).collect();
+    let of_width = |width: usize| {
+        let apart = Some(unit.clone()).filter(|unit| !unit.is_empty()).into_iter();
+        let apart: Vec<String> = apart.chain(lines(&words, width)).collect();
+        let together = lines(&[&[unit.as_str()], &words[..]].concat(), width);
+        [apart, together].into_iter().find(|lines| lines.len() <= most)
+    };
+    let all = narrowest(row).max(text_width(&unit) + text_width(rest));
+    (narrowest(row)..=all).find_map(of_width).unwrap_or_else(|| vec![unit.clone() + rest])
+}
+
+/// Words in lines of a width, unless one is longer than that.
+fn lines(words: &[&str], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.iter().filter(|word| !word.is_empty()) {
+        match lines.last_mut().filter(|line| text_width(line) + text_width(word) <= width) {
+            Some(line) => *line += word,
+            None => lines.push((*word).to_owned()),
         }
-        line += word;
     }
-    lines.push(line);
     lines
 }
 
 impl SheetColumns {
     /// Those of metrics and events by their first rows, the first of which is the one of that number among all, with
     /// units of measure that suit the numbers.
-    pub(super) fn of(rows: &[&Row], start: usize, lines: &[(Option<&Place>, Vec<Option<&Row>>)]) -> Self {
+    pub(super) fn of(
+        rows: &[&Row],
+        blocks: &Blocks,
+        start: usize,
+        lines: &[(Option<&Place>, Vec<Option<&Row>>)],
+    ) -> Self {
         let column = |(index, row): (usize, &&Row)| {
-            let mut heading = name(row);
+            let mut heading = name(row, blocks.lines);
             let numbers = lines.iter().filter_map(|(_, cells)| cells[start + index]?.value.number());
             let most = numbers.map(f64::abs).fold(0.0, f64::max);
             let reference = if most > 0.0 { most } else { 1.0 };

@@ -120,3 +120,34 @@ fn more_metrics_than_a_terminal_has_room_for_go_on_below() {
     assert_eq!(numbers(7, 80), [6, 1]);
     assert_eq!(numbers(7, 120), [7]);
 }
+
+/// Names of 4 to 37 signs: three lines each, and below them the unit of measure. Where that takes more tables than four
+/// lines do, four: time, five columns of 9 and one of 11 have room in 80 signs, one of 14 has not.
+#[test]
+fn long_names_have_few_lines() {
+    let headings = |names: &[&str], width| {
+        let ratio = |name: &&str| row(name, Some(UnitOfMeasure::Nanoseconds), Value::measured(0.5));
+        let text = printed(&mut sheet(width), &interval(1.0, names.iter().map(ratio).collect()));
+        let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= width), "{text}");
+        lines
+    };
+    let long = "cha/DEMAND_RD_MISS_LOCAL_LATENCY_NS";
+    assert_eq!(
+        headings(&["imc/CAS", long], 80),
+        [
+            "                       cha/DEMAND_RD_",
+            "                 imc/     MISS_LOCAL_",
+            "                  CAS      LATENCY_NS",
+            "       time        ns              ns",
+            "   1.000000     0.500           0.500",
+        ]
+    );
+    let six: Vec<String> = ["A", "B", "C", "D", "E"].iter().map(|first| format!("imc/{first}_BANDWIDTH")).collect();
+    let six: Vec<&str> = six.iter().map(String::as_str).chain([long]).collect();
+    let narrow = headings(&six, 80);
+    assert_eq!(narrow.len(), 6, "{narrow:#?}");
+    let last: Vec<&str> = narrow.iter().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(last, ["cha/", "DEMAND_RD_", "MISS_LOCAL_", "LATENCY_NS", "ns", "0.500"]);
+    assert_eq!(headings(&six, 200).len(), 5);
+}

@@ -2,7 +2,8 @@
 // Texts come from recordings. They reach the page by textContent alone, never as HTML.
 "use strict";
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
+/** What is shown; a server's page replaces parts of it. */
+let DATA = null;
 const NO_NUMBER = "!";
 const MARK_WORDS = { " ": "measured", "~": "scaled", "?": "suspect", "!": "no number", "^": "limit" };
 
@@ -42,18 +43,45 @@ function digits(number) {
 }
 
 /** The time's unit fits what was recorded: a software machine's run may be over within a microsecond. */
-const LONGEST = Math.max(...DATA.recordings.map((recording) => recording.whole.ends.at(-1) ?? 0));
-const [TIME_FACTOR, TIME_UNIT] = LONGEST >= 1 ? [1, "s"] : LONGEST >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
-const shownTime = (seconds) => `${digits(seconds * TIME_FACTOR)} ${TIME_UNIT}`;
+let [TIME_FACTOR, TIME_UNIT] = [1, "s"];
+/** The time that there is, and the part of it that is shown, in the page's unit. */
+let FULL = [0, 1];
+let VIEW = [0, 1];
 
-/** Each row over time with its marks one by one. */
-for (const recording of DATA.recordings) {
-  for (const curves of [recording.whole, recording.by_unit]) {
-    for (const row of curves.rows) {
-      row.marks = row.marks.flatMap(([mark, times]) => Array(times).fill(mark));
-      row.label = row.instance === null ? row.name : `S${row.socket} ${row.instance}`;
-    }
+function setSpan() {
+  const whole = DATA.recordings.map((recording) => recording.whole);
+  const longest = Math.max(...whole.map((curves) => curves.ends.at(-1) ?? 0));
+  if (!DATA.live) [TIME_FACTOR, TIME_UNIT] = longest >= 1 ? [1, "s"] : longest >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
+  FULL = [Math.min(...whole.map((curves) => curves.begin)) * TIME_FACTOR, longest * TIME_FACTOR];
+}
+
+const shownSpan = (seconds) => `${digits(seconds * TIME_FACTOR)} ${TIME_UNIT}`;
+/** A time; of a server, the time of day. */
+const shownTime = (seconds) => DATA.live
+  ? new Date((DATA.live.began + seconds) * 1000).toLocaleTimeString("en-GB") : shownSpan(seconds);
+
+/** Gives each row of the curves its marks one by one, and a short name. */
+function prepare(curves) {
+  for (const row of curves.rows) {
+    row.marks = row.marks.flatMap(([mark, times]) => Array(times).fill(mark));
+    row.label = row.instance === null ? row.name : `S${row.socket} ${row.instance}`;
   }
+}
+
+function setData(data) {
+  DATA = data;
+  DATA.recordings.forEach((recording) => [recording.whole, recording.by_unit].forEach(prepare));
+  setSpan();
+}
+
+/** Replaces what is in an element; what had the focus has it again. */
+function replaceIn(root, ...children) {
+  const reached = () => [...root.querySelectorAll("summary, [tabindex], input")];
+  const at = reached().indexOf(document.activeElement);
+  const open = [...root.querySelectorAll("details")].map((details) => details.open);
+  root.replaceChildren(...children);
+  root.querySelectorAll("details").forEach((details, index) => { details.open = open[index] ?? details.open; });
+  reached()[at]?.focus({ preventScroll: true });
 }
 
 /** A number of a row in words, with its mark. */
@@ -148,3 +176,6 @@ const REDRAWS = [];
 function redrawAll() {
   REDRAWS.forEach((redraw) => redraw());
 }
+
+// What is made anew when there are newer numbers.
+const REFRESHES = [];

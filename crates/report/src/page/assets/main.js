@@ -1,17 +1,5 @@
-// Shows everything, in the order of the page.
+// Shows what is in the page.
 "use strict";
 
-document.documentElement.dataset.theme = "light";
-showSummary();
-showChanges();
-showOverTime();
-showUnits();
-showScatter();
-zoom(...FULL);
-startTheme();
-let resizing = 0;
-window.addEventListener("resize", () => {
-  cancelAnimationFrame(resizing);
-  resizing = requestAnimationFrame(redrawAll);
-});
-document.documentElement.dataset.ready = "true";
+setData(JSON.parse(byId("data").textContent));
+showAll();

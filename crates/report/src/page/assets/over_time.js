@@ -6,9 +6,6 @@ const BRUSH_HEIGHT = 70;
 /** So many rows of a chart are shown at first: more are a tangle. */
 const SHOWN_AT_FIRST = 7;
 
-const FULL = [Math.min(...DATA.recordings.map((recording) => recording.whole.begin)) * TIME_FACTOR,
-  LONGEST * TIME_FACTOR];
-let VIEW = [...FULL];
 const ZOOMS = [];
 let isZooming = false;
 
@@ -22,8 +19,11 @@ function zoom(from, to) {
   isZooming = true;
   ZOOMS.forEach((follow) => follow(VIEW));
   isZooming = false;
-  byId("from").value = Number(VIEW[0].toPrecision(6));
-  byId("to").value = Number(VIEW[1].toPrecision(6));
+  ["from", "to"].forEach((id, at) => {
+    // A server's page moves on by itself: what is being typed stays.
+    if (DATA.live && document.activeElement === byId(id)) return;
+    byId(id).value = Number(VIEW[at].toPrecision(DATA.live ? 9 : 6));
+  });
 }
 
 const zoomBy = (factor) => {
@@ -58,20 +58,26 @@ function chartGroups() {
     }
   });
   return [...groups.values()].map((lines) => {
-    const largest = (line) => Math.max(...line.row.mean.map((number) => Math.abs(number ?? 0)), 0) / line.row.factor;
-    const lead = lines.reduce((most, line) => (largest(line) > largest(most) ? line : most)).row;
     const names = [...new Set(lines.map((line) => line.row.name))];
     // Beside the most that there can be, all else is flat.
     const isPeak = (name) => DATA.recordings[0].peaks.includes(name);
     const early = names.filter((name) => !isPeak(name)).slice(0, SHOWN_AT_FIRST);
     const atFirst = new Set(early.length ? early : names);
-    return {
-      symbol: lead.symbol,
-      unit: lead.unit,
-      lines: lines.map((line) => ({ ...line, scale: lead.factor / line.row.factor, index: names.indexOf(line.row.name),
-        isShown: atFirst.has(line.row.name) })),
+    const group = {
+      unit: lines[0].row.unit,
+      lines: lines.map((line) => ({ ...line, index: names.indexOf(line.row.name), isShown: atFirst.has(line.row.name) })),
     };
+    setSymbol(group);
+    return group;
   });
+}
+
+/** Gives the lines of a chart the symbol of the largest. */
+function setSymbol(group) {
+  const largest = (line) => Math.max(...line.row.mean.map((number) => Math.abs(number ?? 0)), 0) / line.row.factor;
+  const lead = group.lines.reduce((most, line) => (largest(line) > largest(most) ? line : most)).row;
+  group.symbol = lead.symbol;
+  group.lines.forEach((line) => { line.scale = lead.factor / line.row.factor; });
 }
 
 /** The middles of all buckets of all recordings, and the ends of the time. */
@@ -89,7 +95,7 @@ function numberAt(line, time) {
 function axisOptions() {
   const colors = { stroke: () => cssColor("--ink"), grid: { stroke: () => cssColor("--rule"), width: 1 },
     ticks: { stroke: () => cssColor("--rule"), width: 1 } };
-  return [{ ...colors, values: (_, splits) => splits.map((time) => `${digits(time)} ${TIME_UNIT}`) },
+  return [{ ...colors, values: (_, splits) => splits.map((time) => shownTime(time / TIME_FACTOR)) },
     { ...colors, size: 70, values: (_, splits) => splits.map(digits) }];
 }
 
@@ -119,9 +125,26 @@ function rangeY(_, least, most) {
   return [Math.min(0, least * 1.05), most > 0 ? most * 1.08 : 1];
 }
 
+const CHART_TITLES = { "B/s": "Bytes a second", "%": "Shares", ns: "Latencies", "/s": "Rates", cycles: "Cycles", ratio: "Ratios",
+  count: "Counts", B: "Bytes", Hz: "Frequencies", s: "Times" };
+
+/** The figures of a chart's lines. */
+function courseTable(title, lines, name) {
+  const rows = lines.map((line) => {
+    const { least, mean, most, count, mostAt, doubts } = course(line.row);
+    const shown = (number) => (count ? `${digits(number)} ${line.row.symbol}`.trim() : "no number");
+    return [name(line), shown(least), shown(mean), shown(most), count ? shownTime(line.curves.ends[mostAt]) : "-",
+      doubts.map((mark) => MARK_WORDS[mark]).join(", ") || "measured"];
+  });
+  return table(`${title} over the whole time`, ["name", "least", "mean of points", "most", "most at", "validity"], [1, 2, 3, 4],
+    rows);
+}
+
+const plotData = (times, lines) => [times, ...lines.map((line) => times.map((time) => numberAt(line, time)))];
+
 /** A chart with a box for each of its rows, which shows its number under the cursor, and its figures as a table. */
-function makeChart(group, times) {
-  const { lines, symbol } = group;
+function makeChart(group) {
+  const { lines } = group;
   const values = lines.map(() => element("span", {}));
   const both = DATA.recordings.length > 1;
   const name = (line) => line.row.name + (both ? [" (first)", " (second)"][line.which] : "");
@@ -135,24 +158,22 @@ function makeChart(group, times) {
     });
     return element("label", {}, box, swatches[at], name(line), " ", values[at]);
   });
-  const title = { "B/s": "Bytes a second", "%": "Shares", ns: "Latencies", "/s": "Rates", cycles: "Cycles", ratio: "Ratios", count: "Counts", B: "Bytes",
-    Hz: "Frequencies", s: "Times" }[group.unit] ?? group.unit;
-  const canvasHolder = element("div", { tabIndex: 0, role: "group",
-    "aria-label": `Chart: ${title}. ${lines.map((line) => courseWords(line.row)).join(". ")}` });
+  const title = CHART_TITLES[group.unit] ?? group.unit;
+  const legend = element("legend", {});
+  const canvasHolder = element("div", { tabIndex: 0, role: "group" });
   canvasHolder.addEventListener("keydown", onKey);
-  const tableRows = lines.map((line) => {
-    const { least, mean, most, count, mostAt, doubts } = course(line.row);
-    const shown = (number) => (count ? `${digits(number)} ${line.row.symbol}`.trim() : "no number");
-    return [name(line), shown(least), shown(mean), shown(most), count ? shownTime(line.curves.ends[mostAt]) : "-",
-      doubts.map((mark) => MARK_WORDS[mark]).join(", ") || "measured"];
-  });
-  const root = element("div", { class: "chart" },
-    element("fieldset", { class: "series" }, element("legend", {}, symbol && symbol !== group.unit ? `${title}, in ${symbol}` : title),
-      ...boxes),
+  const tableHolder = element("div", {});
+  /** All that is said of the numbers. */
+  const describe = () => {
+    legend.textContent = group.symbol && group.symbol !== group.unit ? `${title}, in ${group.symbol}` : title;
+    canvasHolder.setAttribute("aria-label", `Chart: ${title}. ${lines.map((line) => courseWords(line.row)).join(". ")}`);
+    replaceIn(tableHolder, courseTable(title, lines, name));
+  };
+  describe();
+  byId("charts").append(element("div", { class: "chart" },
+    element("fieldset", { class: "series" }, legend, ...boxes),
     canvasHolder,
-    element("details", {}, element("summary", {}, `${title} as a table`), table(`${title} over the whole time`,
-      ["name", "least", "mean of points", "most", "most at", "validity"], [1, 2, 3, 4], tableRows)));
-  byId("charts").append(root);
+    element("details", {}, element("summary", {}, `${title} as a table`), tableHolder)));
   const plot = new uPlot({
     width: canvasHolder.clientWidth, height: CHART_HEIGHT, legend: { show: false },
     cursor: { drag: { x: true, y: false }, sync: { key: "time" }, points: { show: false } },
@@ -171,7 +192,7 @@ function makeChart(group, times) {
         });
       }],
     },
-  }, [times, ...lines.map((line) => times.map((time) => numberAt(line, time)))], canvasHolder);
+  }, plotData(allTimes(), lines), canvasHolder);
   plot.root.querySelectorAll("canvas").forEach((canvas) => canvas.setAttribute("aria-hidden", "true"));
   ZOOMS.push(([min, max]) => plot.setScale("x", { min, max }));
   REDRAWS.push(() => {
@@ -179,11 +200,18 @@ function makeChart(group, times) {
     plot.setSize({ width: canvasHolder.clientWidth, height: CHART_HEIGHT });
     plot.redraw();
   });
+  REFRESHES.push((times) => {
+    setSymbol(group);
+    describe();
+    plot.setData(plotData(times, lines), false);
+    plot.redraw();
+  });
 }
 
 /** The whole time in small, with a box around what the charts show. */
-function makeBrush(group, times) {
+function makeBrush(group) {
   const lines = group.lines.slice(0, 1).map((line) => ({ ...line, isShown: true }));
+  const ofLines = { lines };
   const holder = element("div", { tabIndex: 0, role: "group",
     "aria-label": "The whole time in small: drag a box, or use + and -, arrows and 0, to choose the part that is shown" });
   holder.addEventListener("keydown", onKey);
@@ -201,7 +229,7 @@ function makeBrush(group, times) {
         if (width > 2) zoom(self.posToVal(left, "x"), self.posToVal(left + width, "x"));
       }],
     },
-  }, [times, ...lines.map((line) => times.map((time) => numberAt(line, time)))], holder);
+  }, plotData(allTimes(), lines), holder);
   plot.root.querySelectorAll("canvas").forEach((canvas) => canvas.setAttribute("aria-hidden", "true"));
   const follow = ([from, to]) => {
     const [left, right] = [plot.valToPos(from, "x"), plot.valToPos(to, "x")];
@@ -214,6 +242,10 @@ function makeBrush(group, times) {
     plot.redraw();
     follow(VIEW);
   });
+  REFRESHES.push((times) => {
+    setSymbol(ofLines);
+    plot.setData(plotData(times, lines));
+  });
 }
 
 function showOverTime() {
@@ -221,10 +253,9 @@ function showOverTime() {
   const notes = DATA.recordings.map(({ name, whole }) => (DATA.recordings.length > 1 ? `${name}: ` : "") + bucketWords(whole));
   if (DATA.recordings.length > 1) notes.push("Of two recordings the second is the broad, pale line; both begin at 0.");
   byId("time-note").textContent = notes.join(" ");
-  const times = allTimes();
-  if (groups.length) makeBrush(groups[0], times);
-  groups.forEach((group) => makeChart(group, times));
-  byId("time-unit").textContent = TIME_UNIT;
+  if (groups.length) makeBrush(groups[0]);
+  groups.forEach(makeChart);
+  byId("time-unit").textContent = DATA.live ? `s since ${shownTime(0)}` : TIME_UNIT;
   for (const [id, act] of [["zoom-in", "+"], ["zoom-out", "-"], ["earlier", "ArrowLeft"], ["later", "ArrowRight"], ["all", 0]]) {
     byId(id).addEventListener("click", KEYS[act]);
   }

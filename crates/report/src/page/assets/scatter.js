@@ -88,7 +88,7 @@ function drawScatter() {
   byId("scatter-note").textContent = `${text} From dark to light is from early to late; hollow points are not plainly measured.${second}`;
   const step = Math.ceil(points.length / MOST_TABLE_ROWS) || 1;
   const some = points.filter((_, at) => at % step === 0);
-  byId("scatter-table").replaceChildren(table(step > 1 ? `One of ${step} points` : "All points",
+  replaceIn(byId("scatter-table"), table(step > 1 ? `One of ${step} points` : "All points",
     ["at", symbol(nameX) || "across", symbol(nameY) || "up", "validity"], [0, 1, 2],
     some.map(({ end, x, y, mark }) => [shownTime(end), digits(x), digits(y), MARK_WORDS[mark]])));
 }
@@ -103,4 +103,5 @@ function showScatter() {
   ["scatter-x", "scatter-y"].forEach((id) => byId(id).addEventListener("change", drawScatter));
   drawScatter();
   REDRAWS.push(drawScatter);
+  REFRESHES.push(drawScatter);
 }

@@ -178,6 +178,13 @@ function showUnits() {
     showAt();
   });
   chooseUnits();
+  // The slider stays at its time, or at the newest.
+  REFRESHES.push((_, dropped) => {
+    const slider = byId("slider");
+    const isNewest = UNITS.at === Number(slider.max);
+    UNITS.at = isNewest ? Infinity : Math.max(UNITS.at - dropped, 0);
+    chooseUnits();
+  });
   const draw = () => {
     drawHeat();
     drawMultiples();
