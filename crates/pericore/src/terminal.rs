@@ -94,7 +94,10 @@ mod tests {
     /// 80 columns, of which a title is one in, and what follows three.
     #[test]
     fn titles_have_room_in_a_terminal() {
-        assert_eq!(title_lines("x5570, 1 socket: stream; 8 threads, warm", 3), "x5570, 1 socket: stream;\n   8 threads, warm");
+        assert_eq!(
+            title_lines("x5570, 1 socket: stream; 8 threads, warm", 3),
+            "x5570, 1 socket: stream;\n   8 threads, warm"
+        );
         let long = format!("e5-2600: mixed:{}seed=9; 8 threads", "requests=120k,".repeat(8));
         let lines = title_lines(&long, 3);
         let whole = format!(" {lines}");

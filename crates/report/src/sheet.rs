@@ -13,6 +13,7 @@ use crate::row::{Place, Report, Row};
 use crate::style::Form;
 use crate::{figures, limits, table};
 use columns::SheetColumns;
+use pericore_text::WIDTH;
 
 mod columns;
 
@@ -133,8 +134,8 @@ impl Sheet {
             let time = if has_time { format!("{time:>TIME$}") } else { String::new() };
             if has_places { format!("{time} {place:<PLACE$}") } else { time }
         };
-        let room = self.width.saturating_sub(begin("", "").len());
-        let blocks = columns::side_by_side(&of.columns, room);
+        let room = |width: usize| width.saturating_sub(begin("", "").len());
+        let blocks = columns::side_by_side(&of.columns, room(self.width), room(WIDTH));
         for block in &blocks.blocks {
             let is_page = self.lines.is_none_or(|lines| lines >= PAGE) || of.report.is_summary;
             // One below the other, each needs its own.

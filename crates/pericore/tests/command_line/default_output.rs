@@ -135,6 +135,7 @@ fn each_command_has_its_default_output_in_a_file() {
     let elsewhere = |name: &str| ELSEWHERE.iter().any(|(known, _)| *known == name);
     let neither: Vec<&String> = all.iter().filter(|name| in_a_file(name) == elsewhere(name)).collect();
     assert!(neither.is_empty(), "in COMMANDS or in ELSEWHERE, and not in both: {neither:?}");
-    let gone: Vec<&str> = ELSEWHERE.iter().map(|(name, _)| *name).filter(|name| !all.iter().any(|it| it == name)).collect();
+    let gone: Vec<&str> =
+        ELSEWHERE.iter().map(|(name, _)| *name).filter(|name| !all.iter().any(|it| it == name)).collect();
     assert!(gone.is_empty(), "no such commands: {gone:?}");
 }

@@ -17,10 +17,12 @@ struct Window {
 }
 
 impl Window {
-    fn open(folder: &Path, (width, height): (u16, u16), file: &Path) -> Self {
+    /// With `top` in it, whose current folder this is.
+    fn open(folder: &Path, (width, height): (u16, u16), options: &str) -> Self {
         let window = Self { socket: folder.join(format!("tmux-{width}")) };
         let (width, height) = (width.to_string(), height.to_string());
-        let line = format!("LC_ALL=C.UTF-8 NO_COLOR=1 {PERICORE} top -I 20 {}", file.display());
+        let line =
+            format!("cd {} && LC_ALL=C.UTF-8 NO_COLOR=1 XDG_STATE_HOME=. {PERICORE} top {options}", folder.display());
         window.tmux(&["-u", "new-session", "-d", "-x", &width, "-y", &height, &line]);
         window
     }
@@ -77,22 +79,18 @@ fn without_times(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-#[test]
-fn a_recording_looks_in_tmux_as_it_was_read() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("x.jsonl");
-    let mut record = command(PERICORE);
-    record.args(["record", "-o"]).arg(&file).args(["--machine", "e5-2600:sockets=2", "-M", "memory,limits,latency"]);
-    record.args(["--workload", "random:requests=40k,footprint=64M,remote=30"]);
-    let output = record.output().expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = command(PERICORE).args(["top", "-b"]).arg(&file).output().expect("it starts");
-    let samples = String::from_utf8_lossy(&output.stdout).split_terminator("\n\n").count();
+/// Compares what `top` shows at its end, in three sizes, with the files of a name.
+#[track_caller]
+fn check(folder: &Path, name: &str, options: &str) {
+    let batch = command(PERICORE).current_dir(folder).args(["top", "-b"]).args(options.split(' ')).output();
+    let batch = batch.expect("it starts");
+    assert!(batch.status.success(), "{}", String::from_utf8_lossy(&batch.stderr));
+    let samples = String::from_utf8_lossy(&batch.stdout).split_terminator("\n\n").count();
     for (width, height) in [(80, 24), (120, 40), (200, 60)] {
-        let window = Window::open(folder.path(), (width, height), &file);
+        let window = Window::open(folder, (width, height), options);
         let text = without_times(&window.until(&format!(" {samples} samples")));
-        let golden = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("../../tests/golden/top/recording-{width}x{height}.txt"));
+        let golden =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/top/{name}-{width}x{height}.txt"));
         if std::env::var_os("PERICORE_BLESS").is_some() {
             std::fs::write(&golden, &text).expect("a file");
         }
@@ -105,4 +103,27 @@ fn a_recording_looks_in_tmux_as_it_was_read() {
             std::thread::sleep(MOMENT);
         }
     }
+}
+
+#[test]
+fn a_recording_looks_in_tmux_as_it_was_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.jsonl");
+    let mut record = command(PERICORE);
+    record.args(["record", "-o"]).arg(&file).args(["--machine", "e5-2600:sockets=2", "-M", "memory,limits,latency"]);
+    record.args(["--workload", "random:requests=40k,footprint=64M,remote=30"]);
+    let output = record.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    check(folder.path(), "recording", "-I 20 x.jsonl");
+}
+
+/// A scenario runs in virtual time, so that all pictures are the same; at its end the last one stays.
+#[test]
+fn a_software_machine_looks_in_tmux_as_it_was_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = "phase load\n  workload random:requests=20k,footprint=64M,remote=30\n\
+        phase stores\n  workload ntstore:requests=20k,footprint=64M\n";
+    std::fs::write(folder.path().join("x.scenario"), scenario).expect("a file");
+    let options = "--machine e5-2600:sockets=2 --workload x.scenario -M memory,link -I 0.005";
+    check(folder.path(), "machine", options);
 }

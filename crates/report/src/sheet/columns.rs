@@ -45,11 +45,12 @@ pub(super) struct Blocks {
     lines: usize,
 }
 
-/// SheetColumns that have room beside each other in so many signs: what is left comes below them.
-pub(super) fn side_by_side(rows: &[&Row], room: usize) -> Blocks {
-    let of = |lines| Blocks { blocks: blocks(rows, room, lines), lines };
+/// SheetColumns that have room beside each other in so many signs: what is left comes below them. `usual` is the room
+/// of a terminal, for which names have as many lines as they need.
+pub(super) fn side_by_side(rows: &[&Row], room: usize, usual: usize) -> Blocks {
     // Of as few blocks the one with fewer lines.
-    LINES.map(of).min_by_key(|blocks| blocks.blocks.len()).unwrap_or(Blocks { blocks: Vec::new(), lines: 0 })
+    let lines = LINES.min_by_key(|lines| blocks(rows, room.min(usual), *lines).len()).unwrap_or(LINES.start);
+    Blocks { blocks: blocks(rows, room, lines), lines }
 }
 
 fn blocks(rows: &[&Row], room: usize, lines: usize) -> Vec<Range<usize>> {
