@@ -1,4 +1,4 @@
-//! What a client takes: the header field Accept (RFC 9110, 12.5.1), as far as the two formats go, and whether it is a browser.
+//! What a client takes: the header field Accept (RFC 9110, 12.5.1), as far as the two formats go, and HTML.
 
 use crate::text::Format;
 

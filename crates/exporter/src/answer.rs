@@ -24,7 +24,7 @@ const NOTHING_YET: &str = "nothing has been measured yet: the first interval goe
 
 /// A whole response, after which the connection is closed.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct HttpResponse {
     /// Status code.
     pub status: u16,
     /// Status line and header fields, with the empty line.
@@ -74,12 +74,12 @@ impl Body {
 
 /// The answer to the bytes of a request that have come so far, or nothing if more have to come. `pages` are the
 /// newest, if there are any; `live` is the page for browsers, if there is one; `access` is what a request has to bring.
-pub fn answer(
+pub fn respond(
     bytes: &[u8],
     pages: Option<Arc<Pages>>,
     live: Option<&Arc<LivePage>>,
     access: &RequestPolicy,
-) -> Option<Answer> {
+) -> Option<HttpResponse> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = Request::new(&mut fields);
     let too_large = || word(431, "Request Header Fields Too Large", "", "the head of the request is too large");
@@ -94,16 +94,16 @@ pub fn answer(
 }
 
 /// What a client is told that takes too long to ask.
-pub fn time_out() -> Answer {
+pub fn time_out() -> HttpResponse {
     word(408, "Request Timeout", "", "the request did not come in time")
 }
 
 /// What a client is told when too many others are being served.
-pub fn too_many() -> Answer {
+pub fn too_many() -> HttpResponse {
     put_off("too many connections")
 }
 
-fn put_off(why: &str) -> Answer {
+fn put_off(why: &str) -> HttpResponse {
     word(503, "Service Unavailable", &format!("Retry-After: {RETRY}\r\n"), why)
 }
 
@@ -112,7 +112,7 @@ fn responded(
     pages: Option<Arc<Pages>>,
     live: Option<&Arc<LivePage>>,
     access: &RequestPolicy,
-) -> Answer {
+) -> HttpResponse {
     let named = |name: &'static str| {
         request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
     };
@@ -176,21 +176,21 @@ fn responded(
     };
     let body = Body::Page(pages, page);
     let head = head(200, "OK", kind, "Vary: Accept\r\nCache-Control: no-store\r\n", body.bytes().len());
-    without(Answer { status: 200, head, body }, with_body)
+    without(HttpResponse { status: 200, head, body }, with_body)
 }
 
 /// The page for browsers.
-fn shown(live: &Arc<LivePage>, status: u16, phrase: &str, fields: &str) -> Answer {
+fn shown(live: &Arc<LivePage>, status: u16, phrase: &str, fields: &str) -> HttpResponse {
     let fields = format!("{fields}Vary: Accept\r\nCache-Control: no-store\r\n{HEAD_FIELDS}");
     let body = Body::Live(Arc::clone(live));
     let head = head(status, phrase, "text/html; charset=utf-8", &fields, body.bytes().len());
-    Answer { status, head, body }
+    HttpResponse { status, head, body }
 }
 
 /// What is new to an open page.
-fn fed(news: Vec<u8>) -> Answer {
+fn fed(news: Vec<u8>) -> HttpResponse {
     let head = head(200, "OK", "application/json", "Cache-Control: no-store\r\n", news.len());
-    Answer { status: 200, head, body: Body::News(news) }
+    HttpResponse { status: 200, head, body: Body::News(news) }
 }
 
 /// The samples that an open page has seen, of its request's query `after=SAMPLES`; 0 if it says nothing.
@@ -220,10 +220,10 @@ fn authority(target: &str) -> Option<&str> {
 }
 
 /// A response of one line.
-fn word(status: u16, phrase: &str, fields: &str, line: &str) -> Answer {
+fn word(status: u16, phrase: &str, fields: &str, line: &str) -> HttpResponse {
     let text = format!("{line}\n");
     let head = head(status, phrase, "text/plain; charset=utf-8", fields, text.len());
-    Answer { status, head, body: Body::Word(text) }
+    HttpResponse { status, head, body: Body::Word(text) }
 }
 
 fn head(status: u16, phrase: &str, kind: &str, fields: &str, length: usize) -> String {
@@ -234,8 +234,8 @@ fn head(status: u16, phrase: &str, kind: &str, fields: &str, length: usize) -> S
 }
 
 /// The same without a body, if none is wanted: its length is said all the same.
-fn without(answer: Answer, with_body: bool) -> Answer {
-    if with_body { answer } else { Answer { body: Body::Nothing, ..answer } }
+fn without(answer: HttpResponse, with_body: bool) -> HttpResponse {
+    if with_body { answer } else { HttpResponse { body: Body::Nothing, ..answer } }
 }
 
 #[cfg(test)]

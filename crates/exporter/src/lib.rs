@@ -23,12 +23,12 @@ pub mod text;
 mod tls;
 
 pub use access::{BearerToken, RequestPolicy, TokenError};
-pub use answer::{Answer, Body, MOST_BYTES, Page, answer};
+pub use answer::{Body, HttpResponse, MOST_BYTES, Page, respond};
 pub use board::{Board, Pages};
 pub use hosts::Hosts;
 pub use limits::Limits;
 pub use listen::{Listen, ListenError, Listener, SocketFile};
-pub use live::{Feed, LivePage};
+pub use live::{LivePage, PageFeed};
 pub use server::Server;
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};

@@ -12,11 +12,11 @@ pub struct LivePage {
     /// The page, in HTML.
     pub page: String,
     /// What it asks for.
-    pub feed: Box<dyn Feed>,
+    pub feed: Box<dyn PageFeed>,
 }
 
 /// What an open page asks for again and again, from threads that serve.
-pub trait Feed: std::fmt::Debug + Send + Sync {
+pub trait PageFeed: std::fmt::Debug + Send + Sync {
     /// What is new after so many samples, as JSON; all that there is if that is too long ago. Nothing before the first
     /// sample.
     fn since(&self, samples: u64) -> Option<Vec<u8>>;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::access::RequestPolicy;
 use crate::admission::{Admission, Admissions, Admitted, Peer};
-use crate::answer::{Answer as Reply, MOST_BYTES, answer as respond, time_out, too_many};
+use crate::answer::{HttpResponse, MOST_BYTES, respond, time_out, too_many};
 use crate::board::Board;
 use crate::connection::{ClientSocket as _, Connection, Cutter, Timed, is_time_out};
 use crate::limits::Limits;
@@ -146,7 +146,7 @@ impl Server {
         self.reply(connection, &too_many())
     }
 
-    fn reply(&self, connection: &mut dyn Connection, reply: &Reply) -> io::Result<()> {
+    fn reply(&self, connection: &mut dyn Connection, reply: &HttpResponse) -> io::Result<()> {
         connection.set_deadline(Instant::now() + self.limits.reply);
         for part in [reply.head.as_bytes(), reply.body.bytes()] {
             send(connection, part)?;

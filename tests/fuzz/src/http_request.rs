@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use pericore_exporter::text::name_of;
-use pericore_exporter::{Feed, Hosts, LivePage, MOST_BYTES, Pages, RequestPolicy};
+use pericore_exporter::{Hosts, LivePage, MOST_BYTES, PageFeed, Pages, RequestPolicy};
 
 /// What an open page gets: the number that it asks with.
 #[derive(Debug)]
 struct Digits;
 
-impl Feed for Digits {
+impl PageFeed for Digits {
     fn since(&self, samples: u64) -> Option<Vec<u8>> {
         Some(samples.to_string().into_bytes())
     }
@@ -26,11 +26,11 @@ pub fn run(data: &[u8]) {
     });
     let live = Arc::new(LivePage { page: "<!DOCTYPE html>".to_owned(), feed: Box::new(Digits) });
     let access = RequestPolicy::of(Hosts::named(["h".to_owned()]));
-    let whole = pericore_exporter::answer(bytes, pages.clone(), Some(&live), &access);
+    let whole = pericore_exporter::respond(bytes, pages.clone(), Some(&live), &access);
     assert!(whole.is_some() || bytes.len() < MOST_BYTES, "a full buffer gets a response");
     // What was said of a part is not taken back.
     let cut = usize::from(cut).min(bytes.len());
-    if let Some(early) = pericore_exporter::answer(&bytes[..cut], pages, Some(&live), &access) {
+    if let Some(early) = pericore_exporter::respond(&bytes[..cut], pages, Some(&live), &access) {
         assert_eq!(whole.as_ref().map(|response| response.status), Some(early.status));
     }
     let Some(response) = whole else { return };

@@ -14,16 +14,16 @@ fn pages() -> Option<Arc<Pages>> {
     Some(Arc::new(Pages { prometheus, open_metrics, front: text("hello\n"), stale_from: None }))
 }
 
-fn respond(request: &str) -> Answer {
-    answer(request.as_bytes(), pages(), None, &hosts()).expect("a whole request")
+fn reply(request: &str) -> HttpResponse {
+    respond(request.as_bytes(), pages(), None, &hosts()).expect("a whole request")
 }
 
 #[test]
 fn pages_are_found_by_path_and_format() {
     let get = |path: &str, accept: &str| {
-        let answer = respond(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n{accept}\r\n"));
-        assert_eq!(answer.status, 200, "{path}");
-        (String::from_utf8(answer.body.bytes().to_vec()).unwrap(), answer.head)
+        let response = reply(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n{accept}\r\n"));
+        assert_eq!(response.status, 200, "{path}");
+        (String::from_utf8(response.body.bytes().to_vec()).unwrap(), response.head)
     };
     let open = "aCCept: application/openmetrics-text; version=1.0.0\r\n";
     for path in ["/metrics", "/metrics?a=b", "http://example.org:9/metrics"] {
@@ -39,7 +39,7 @@ fn pages_are_found_by_path_and_format() {
         assert_eq!(get(path, open).0, "hello\n");
     }
     assert_eq!(get("/healthz", "").0, "ok\n");
-    let head = respond("HEAD /metrics HTTP/1.0\r\n\r\n");
+    let head = reply("HEAD /metrics HTTP/1.0\r\n\r\n");
     assert!(head.status == 200 && head.body.bytes().is_empty() && head.head.contains("Content-Length: 4"));
 }
 
@@ -60,33 +60,33 @@ fn what_is_wrong_has_its_status() {
         (&long, 431),
         (&many, 431),
     ] {
-        assert_eq!(respond(request).status, status, "{request:?}");
+        assert_eq!(reply(request).status, status, "{request:?}");
     }
-    assert!(respond("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Allow: GET, HEAD\r\n"));
-    let early = answer(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", None, None, &hosts()).unwrap();
+    assert!(reply("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Allow: GET, HEAD\r\n"));
+    let early = respond(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", None, None, &hosts()).unwrap();
     assert!(early.status == 503 && early.head.contains("Retry-After: "), "{}", early.head);
 }
 
-/// However the bytes come, nothing is said before the request is whole.
+/// However the bytes come, nothing is refused before the request is whole.
 #[test]
 fn a_part_of_a_request_waits_for_the_rest() {
     let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
     for end in 0..request.len() {
-        assert!(answer(&request[..end], pages(), None, &hosts()).is_none(), "{end} bytes");
+        assert!(respond(&request[..end], pages(), None, &hosts()).is_none(), "{end} bytes");
     }
-    assert_eq!(answer(request, pages(), None, &hosts()).unwrap().status, 200);
+    assert_eq!(respond(request, pages(), None, &hosts()).unwrap().status, 200);
 }
 
 /// What goes over the wire, byte for byte.
 #[test]
 fn heads_and_words_are_whole() {
-    let written = |answer: &Answer| answer.head.clone() + std::str::from_utf8(answer.body.bytes()).unwrap();
+    let written = |response: &HttpResponse| response.head.clone() + std::str::from_utf8(response.body.bytes()).unwrap();
     assert_eq!(
-        written(&respond("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")),
+        written(&reply("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")),
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 4\r\n\
          X-Content-Type-Options: nosniff\r\nVary: Accept\r\nCache-Control: no-store\r\nConnection: close\r\n\r\np 1\n"
     );
-    assert!(respond("GET / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Content-Type: text/plain; charset=utf-8\r\n"));
+    assert!(reply("GET / HTTP/1.1\r\nHost: x\r\n\r\n").head.contains("Content-Type: text/plain; charset=utf-8\r\n"));
     let refused = |status: &str, length: usize, fields: &str, word: &str| {
         format!(
             "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
@@ -94,24 +94,24 @@ fn heads_and_words_are_whole() {
         )
     };
     let retry = "Retry-After: 5\r\n";
-    for (answer, status, length, fields, word) in [
+    for (response, status, length, fields, word) in [
         (
-            respond("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"),
+            reply("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"),
             "404 Not Found",
             57,
             "",
             "there are only /, /metrics, /live.json and /healthz here",
         ),
         (
-            respond("POST / HTTP/1.1\r\nHost: x\r\n\r\n"),
+            reply("POST / HTTP/1.1\r\nHost: x\r\n\r\n"),
             "405 Method Not Allowed",
             33,
             "Allow: GET, HEAD\r\n",
             "only GET and HEAD are known here",
         ),
-        (respond("GET / HTTP/1.1\r\n\r\n"), "400 Bad Request", 41, "", "a request in HTTP/1.1 has one field Host"),
+        (reply("GET / HTTP/1.1\r\n\r\n"), "400 Bad Request", 41, "", "a request in HTTP/1.1 has one field Host"),
         (
-            respond("GET / HTTP/2.0\r\n\r\n"),
+            reply("GET / HTTP/2.0\r\n\r\n"),
             "505 HTTP Version Not Supported",
             36,
             "",
@@ -120,17 +120,17 @@ fn heads_and_words_are_whole() {
         (time_out(), "408 Request Timeout", 33, "", "the request did not come in time"),
         (too_many(), "503 Service Unavailable", 21, retry, "too many connections"),
         (
-            answer(b"GET / HTTP/1.0\r\n\r\n", None, None, &hosts()).unwrap(),
+            respond(b"GET / HTTP/1.0\r\n\r\n", None, None, &hosts()).unwrap(),
             "503 Service Unavailable",
             58,
             retry,
             "nothing has been measured yet: the first interval goes on",
         ),
     ] {
-        assert_eq!(answer.status.to_string(), status[..3]);
-        assert_eq!(written(&answer), refused(status, length, fields, word));
+        assert_eq!(response.status.to_string(), status[..3]);
+        assert_eq!(written(&response), refused(status, length, fields, word));
     }
-    let garbled = respond("GET /\x01 HTTP/1.1\r\n\r\n");
+    let garbled = reply("GET /\x01 HTTP/1.1\r\n\r\n");
     assert!(written(&garbled).contains("\r\n\r\nthis is no request: invalid "), "{}", written(&garbled));
 }
 
@@ -140,7 +140,7 @@ fn a_head_has_the_length_of_what_it_does_not_bring() {
     for (request, pages) in [("/metrics", pages()), ("/", pages()), ("/nothing", pages()), ("/metrics", None)] {
         let of = |method: &str| {
             let bytes = format!("{method} {request} HTTP/1.0\r\n\r\n");
-            answer(bytes.as_bytes(), pages.clone(), None, &hosts()).unwrap()
+            respond(bytes.as_bytes(), pages.clone(), None, &hosts()).unwrap()
         };
         let (get, head) = (of("GET"), of("HEAD"));
         assert_eq!((get.status, &get.head), (head.status, &head.head), "{request}");
@@ -155,21 +155,21 @@ fn the_limits_of_a_head_are_exact() {
         let (start, end) = ("GET / HTTP/1.1\r\nHost: x\r\nA: ", "\r\n\r\n");
         format!("{start}{}{end}", "a".repeat(length - start.len() - end.len()))
     };
-    assert_eq!(respond(&padded(8192)).status, 200);
-    assert_eq!(respond(&padded(8193)).status, 431);
+    assert_eq!(reply(&padded(8192)).status, 200);
+    assert_eq!(reply(&padded(8193)).status, 431);
     let unfinished = padded(9000);
-    assert!(answer(&unfinished.as_bytes()[..8191], pages(), None, &hosts()).is_none());
-    assert_eq!(respond(&unfinished[..8192]).status, 431);
+    assert!(respond(&unfinished.as_bytes()[..8191], pages(), None, &hosts()).is_none());
+    assert_eq!(reply(&unfinished[..8192]).status, 431);
     let fields = |number: usize| format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: a\r\n".repeat(number - 1));
-    assert_eq!((respond(&fields(64)).status, respond(&fields(65)).status), (200, 431));
-    let said = respond(&fields(65));
-    assert!(said.head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
-    assert_eq!(said.body.bytes(), b"the head of the request is too large\n");
+    assert_eq!((reply(&fields(64)).status, reply(&fields(65)).status), (200, 431));
+    let refused = reply(&fields(65));
+    assert!(refused.head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
+    assert_eq!(refused.body.bytes(), b"the head of the request is too large\n");
 }
 
 #[test]
 fn paths_are_exact_and_targets_may_be_whole_addresses() {
-    let status = |target: &str| respond(&format!("GET {target} HTTP/1.0\r\n\r\n")).status;
+    let status = |target: &str| reply(&format!("GET {target} HTTP/1.0\r\n\r\n")).status;
     for target in
         ["/", "/metrics", "/#x", "/metrics#x", "/metrics?", "http://h/metrics?x=/", "http://h?x", "https://h:1/"]
     {
@@ -179,14 +179,14 @@ fn paths_are_exact_and_targets_may_be_whole_addresses() {
         assert_eq!(status(target), 404, "{target}");
     }
     // HTTP/1.0 knows no Host, and two are wrong in 1.1 alone.
-    assert_eq!(respond("GET / HTTP/1.0\r\nHost: x\r\nhost: y\r\n\r\n").status, 200);
-    assert_eq!(respond("GET / HTTP/1.1\r\nHOST: x\r\n\r\n").status, 200);
+    assert_eq!(reply("GET / HTTP/1.0\r\nHost: x\r\nhost: y\r\n\r\n").status, 200);
+    assert_eq!(reply("GET / HTTP/1.1\r\nHOST: x\r\n\r\n").status, 200);
 }
 
 /// A page whose name leads here, and what it could put in its place.
 #[test]
 fn a_request_for_another_host_gets_no_numbers() {
-    let of = |request: &str| respond(&format!("{request}\r\n\r\n"));
+    let of = |request: &str| reply(&format!("{request}\r\n\r\n"));
     let status = |request: &str| of(request).status;
     for request in [
         "GET /metrics HTTP/1.1\r\nHost: evil.example:9988",
@@ -216,7 +216,7 @@ fn a_request_for_another_host_gets_no_numbers() {
 #[derive(Debug)]
 struct Echo(bool);
 
-impl crate::live::Feed for Echo {
+impl crate::live::PageFeed for Echo {
     fn since(&self, samples: u64) -> Option<Vec<u8>> {
         self.0.then(|| samples.to_string().into_bytes())
     }
@@ -226,18 +226,18 @@ const BROWSER: &str = "Accept: text/html,application/xhtml+xml,*/*;q=0.8";
 const SECRET: &str = "0123456789abcdef";
 
 /// The response of a server with a page for browsers, of which a token is wanted or not.
-fn of_live(request: &str, is_measured: bool, wants_token: bool) -> Answer {
+fn of_live(request: &str, is_measured: bool, wants_token: bool) -> HttpResponse {
     let live = Arc::new(LivePage { page: "<p>".to_owned(), feed: Box::new(Echo(is_measured)) });
     let token = wants_token.then(|| crate::access::BearerToken::of(SECRET).unwrap());
     let access = hosts().with_token(token);
-    answer(format!("{request}\r\n\r\n").as_bytes(), pages(), Some(&live), &access).expect("a whole request")
+    respond(format!("{request}\r\n\r\n").as_bytes(), pages(), Some(&live), &access).expect("a whole request")
 }
 
 #[test]
 fn browsers_get_the_page_and_others_the_text() {
     let body = |request: &str| {
-        let answer = of_live(request, true, false);
-        (answer.status, String::from_utf8(answer.body.bytes().to_vec()).unwrap())
+        let response = of_live(request, true, false);
+        (response.status, String::from_utf8(response.body.bytes().to_vec()).unwrap())
     };
     assert_eq!(body(&format!("GET / HTTP/1.0\r\n{BROWSER}")), (200, "<p>".to_owned()));
     assert_eq!(body("GET / HTTP/1.0\r\nAccept: */*"), (200, "hello\n".to_owned()));
@@ -247,7 +247,7 @@ fn browsers_get_the_page_and_others_the_text() {
     assert_eq!(body(&format!("GET / HTTP/1.1\r\nHost: evil.example\r\n{BROWSER}")).0, 421);
     // Before the first sample the page is there, and waits; without a page `/` is the text for browsers, too.
     assert_eq!(of_live(&format!("GET / HTTP/1.0\r\n{BROWSER}"), false, false).status, 200);
-    assert_eq!(respond(&format!("GET / HTTP/1.0\r\n{BROWSER}\r\n\r\n")).body.bytes(), b"hello\n");
+    assert_eq!(reply(&format!("GET / HTTP/1.0\r\n{BROWSER}\r\n\r\n")).body.bytes(), b"hello\n");
     let head = of_live(&format!("GET / HTTP/1.0\r\n{BROWSER}"), true, false).head;
     for field in [
         "Content-Type: text/html; charset=utf-8",

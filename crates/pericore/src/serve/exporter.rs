@@ -20,7 +20,7 @@ use super::ServeArgs;
 
 #[cfg(feature = "tls")]
 use super::guard::ServerGuard;
-use super::live::{About, LastHour};
+use super::live::{LastHour, ServedMachine};
 #[cfg(feature = "otlp")]
 use super::push::Push;
 use crate::confined::{ThreadPart, confine};
@@ -122,7 +122,7 @@ impl Receiver for Exporter<'_> {
         let access = RequestPolicy::of(self.args.hosts());
         #[cfg(feature = "tls")]
         let access = access.with_token(self.guard.token.take());
-        let last_hour = LastHour::new(About {
+        let last_hour = LastHour::new(ServedMachine {
             title: on_one_line(&subject.title),
             emulated: subject.emulated.clone(),
             host: subject.host.map(|_| host_name()),

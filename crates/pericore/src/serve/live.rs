@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pericore_exporter::{Feed, LivePage};
+use pericore_exporter::{LivePage, PageFeed};
 use pericore_observe::results::{Layout, Scope};
 use pericore_observe::session::Sample;
 use pericore_report::page::{LiveCurves, Newest, PageData, live_page};
@@ -14,7 +14,7 @@ pub struct LastHour(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    about: About,
+    machine: ServedMachine,
     curves: LiveCurves,
     /// The newest sample's rows; none before the first.
     newest: Option<Arc<Report>>,
@@ -26,7 +26,7 @@ struct State {
 
 /// What does not change.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct ServedMachine {
     pub title: String,
     pub emulated: Option<String>,
     pub host: Option<String>,
@@ -37,9 +37,9 @@ pub struct About {
 }
 
 impl LastHour {
-    pub fn new(about: About) -> Self {
-        let curves = LiveCurves::of_interval(about.due);
-        Self(Arc::new(Mutex::new(State { about, curves, newest: None, whole: None, end: 0.0 })))
+    pub fn new(machine: ServedMachine) -> Self {
+        let curves = LiveCurves::of_interval(machine.due);
+        Self(Arc::new(Mutex::new(State { machine, curves, newest: None, whole: None, end: 0.0 })))
     }
 
     /// The page, which asks for what is in it.
@@ -65,7 +65,7 @@ impl LastHour {
     }
 }
 
-impl Feed for LastHour {
+impl PageFeed for LastHour {
     fn since(&self, samples: u64) -> Option<Vec<u8>> {
         let state = self.state();
         let (report, now) = (Arc::clone(state.newest.as_ref()?), state.curves.samples());
@@ -73,14 +73,14 @@ impl Feed for LastHour {
             return Some(known.clone());
         }
         // Sampling must not wait until the text is written.
-        let (curves, about) = (state.curves.clone(), state.about.clone());
+        let (curves, machine) = (state.curves.clone(), state.machine.clone());
         drop(state);
         let newest = Newest {
-            title: &about.title,
-            emulated: about.emulated.as_deref(),
-            host: about.host.as_deref(),
-            began: about.began,
-            due: about.due,
+            title: &machine.title,
+            emulated: machine.emulated.as_deref(),
+            host: machine.host.as_deref(),
+            began: machine.began,
+            due: machine.due,
             report: &report,
         };
         let text = serde_json::to_vec(&PageData::live(&newest, &curves, samples)).ok()?;

@@ -1,17 +1,17 @@
 //! Messages that name the cause, and exit statuses that a script can go by. Each of these was wrong once:
 //!
-//! | message | what was wrong | test |
-//! |---|---|---|
-//! | `--why-not` of events without the last slash | no family has them | [`a_name_is_called_what_it_is`] |
-//! | the example of `--why-not` in the README | it lacked the slash | `documents.rs` runs what is shown |
-//! | a metric of several units, a metric as an event | it "is an event" | [`a_name_is_called_what_it_is`] |
-//! | a counter that another tool has | our own event needs it | `observe`'s `plan/tests.rs`: `a_counter_that_another_tool_uses_…` |
-//! | the numbers of sockets that are offered | one of them is refused | [`a_number_of_sockets_that_is_offered_is_taken`] |
-//! | a quotient that is not defined | `<not counted>` | [`a_quotient_without_a_value_was_counted`] |
-//! | a slice that a part lacks | 0 | [`a_slice_that_a_part_lacks_is_named`] |
-//! | `--metric-only` in a pipe | a table for each metric | `perf_habits.rs`: `metrics_stand_in_one_line_where_nobody_looks` |
-//! | a metric that cannot be | advice about something else | [`a_metric_that_cannot_be_is_in_doubt`] |
-//! | nothing found, an unread pipe, `doctor` with findings | exit status 0, 255, 0 | [`exit_statuses_differ_by_outcome`] |
+//! | what was wrong | test |
+//! |---|---|
+//! | `--why-not` without the last slash: no family has the events | [`a_name_is_called_what_it_is`] |
+//! | the README's example of `--why-not` lacked the slash | `documents.rs` runs what is shown |
+//! | a metric of several units "is an event" | [`a_name_is_called_what_it_is`] |
+//! | our own event has a counter of another tool | `observe`, `plan/tests.rs`: `…_is_its_and_not_our_own_events` |
+//! | of the numbers of sockets that are offered one is refused | [`a_number_of_sockets_that_is_offered_is_taken`] |
+//! | a quotient that is not defined is `<not counted>` | [`a_quotient_without_a_value_was_counted`] |
+//! | a slice that a part lacks has 0 | [`a_slice_that_a_part_lacks_is_named`] |
+//! | `--metric-only` in a pipe: a table each | `perf_habits.rs`: `metrics_stand_in_one_line_where_nobody_looks` |
+//! | a metric that cannot be, with advice about something else | [`a_metric_that_cannot_be_is_in_doubt`] |
+//! | nothing found, an unread pipe, `doctor`: 0, 255, 0 | [`exit_statuses_differ_by_outcome`] |
 
 use super::{measured, pericore, refused, stderr};
 use crate::ours::command;

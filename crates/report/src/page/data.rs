@@ -4,8 +4,9 @@ use pericore_observe::record::About;
 use serde::Serialize;
 
 use super::curves::Curves;
-use super::live::{LiveCurves, Newest, Window};
-use super::timeline::{Bucket, BucketRow, Timeline};
+use super::drawn::Drawn;
+use super::live::{LiveCurves, Newest, RecentRows};
+use super::timeline::{BucketRow, Timeline};
 use crate::compare::{CHANCE, ComparedRecording, RowPair};
 use crate::row::{Report, Row, mark};
 use crate::{figures, limits, summary};
@@ -187,20 +188,6 @@ impl RowData {
     }
 }
 
-/// What is drawn of a row in a bucket.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Drawn {
-    pub mean: Option<f64>,
-    pub extremes: Option<(f64, f64)>,
-    pub mark: char,
-}
-
-impl From<&Bucket> for Drawn {
-    fn from(bucket: &Bucket) -> Self {
-        Self { mean: bucket.mean(), extremes: bucket.extremes(), mark: bucket.mark() }
-    }
-}
-
 impl CurvesData {
     fn of(timeline: &Timeline) -> Self {
         let largest = |name: &str| {
@@ -222,7 +209,7 @@ impl CurvesData {
         }
     }
 
-    fn of_window(window: &Window, from: u64) -> Self {
+    fn of_window(window: &RecentRows, from: u64) -> Self {
         let (first, ends) = window.ends_from(from);
         let rows = window.rows.iter().map(|row| {
             let points = row.drawn_from(first);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::data::Drawn;
+use super::drawn::Drawn;
 use super::timeline::{Bucket, BucketRow, FEWEST};
 use crate::row::Report;
 
@@ -15,8 +15,8 @@ const ROOM: (usize, usize) = (90_000, 120_000);
 /// The last hour's rows of all together and of instances, over time.
 #[derive(Debug, Clone)]
 pub struct LiveCurves {
-    pub(super) all: Window,
-    pub(super) units: Window,
+    pub(super) all: RecentRows,
+    pub(super) units: RecentRows,
     /// Samples since the start.
     pub(super) samples: u64,
 }
@@ -40,7 +40,7 @@ pub struct Newest<'a> {
 
 /// Rows over the last hour, in buckets of so many samples that there is room for the hour.
 #[derive(Debug, Clone)]
-pub(super) struct Window {
+pub(super) struct RecentRows {
     room: usize,
     /// Samples of an hour when all is well.
     of_hour: usize,
@@ -57,12 +57,12 @@ pub(super) struct Window {
     /// Samples in the newest bucket; 0 when it is whole.
     in_newest: usize,
     /// One for each row.
-    pub rows: Vec<WindowRow>,
+    pub rows: Vec<RecentRow>,
 }
 
 /// A row over the last hour.
 #[derive(Debug, Clone)]
-pub(super) struct WindowRow {
+pub(super) struct RecentRow {
     /// What it is; its own buckets are not used.
     pub row: BucketRow,
     /// One for each bucket that is whole.
@@ -84,7 +84,7 @@ impl LiveCurves {
     /// Of samples that are due every so many seconds.
     pub fn of_interval(seconds: f64) -> Self {
         let of_hour = (SPAN / seconds).ceil().max(1.0) as usize;
-        Self { all: Window::with_room(ROOM.0, of_hour), units: Window::with_room(ROOM.1, of_hour), samples: 0 }
+        Self { all: RecentRows::with_room(ROOM.0, of_hour), units: RecentRows::with_room(ROOM.1, of_hour), samples: 0 }
     }
 
     /// Samples since the start.
@@ -100,7 +100,7 @@ impl LiveCurves {
     }
 }
 
-impl Window {
+impl RecentRows {
     const fn with_room(room: usize, of_hour: usize) -> Self {
         let rows = Vec::new();
         let ends = VecDeque::new();
@@ -113,7 +113,7 @@ impl Window {
             self.in_bucket = self.of_hour.div_ceil(room);
             self.most = self.of_hour.div_ceil(self.in_bucket);
             self.begin = (end - report.seconds).max(0.0);
-            self.rows = report.rows.iter().map(|row| WindowRow::of(BucketRow::of(row))).collect();
+            self.rows = report.rows.iter().map(|row| RecentRow::of(BucketRow::of(row))).collect();
         }
         match self.ends.back_mut().filter(|_| self.in_newest > 0) {
             Some(newest) => *newest = end,
@@ -125,7 +125,7 @@ impl Window {
         self.in_newest += 1;
         if self.in_newest == self.in_bucket {
             self.in_newest = 0;
-            self.rows.iter_mut().for_each(WindowRow::close);
+            self.rows.iter_mut().for_each(RecentRow::close);
         }
         while self.ends.len() > self.most || self.ends.front().is_some_and(|oldest| *oldest < end - SPAN) {
             self.forget();
@@ -151,11 +151,11 @@ impl Window {
     /// The number furthest from 0 of the rows of a name: what has one name is compared, so it is in one unit.
     pub fn largest(&self, name: &str) -> f64 {
         let rows = self.rows.iter().filter(|row| row.row.name == name);
-        rows.map(WindowRow::largest).fold(0.0, f64::max)
+        rows.map(RecentRow::largest).fold(0.0, f64::max)
     }
 }
 
-impl WindowRow {
+impl RecentRow {
     fn of(row: BucketRow) -> Self {
         Self { row, points: VecDeque::new(), newest: Bucket::default() }
     }

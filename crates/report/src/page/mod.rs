@@ -2,6 +2,7 @@
 
 mod curves;
 mod data;
+mod drawn;
 mod live;
 mod template;
 mod timeline;

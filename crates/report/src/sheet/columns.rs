@@ -39,7 +39,7 @@ struct Column {
 
 /// Columns beside each other, block below block.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct ColumnBlocks {
     pub blocks: Vec<Range<usize>>,
     /// Lines of each name, at most.
     lines: usize,
@@ -47,10 +47,10 @@ pub(super) struct Blocks {
 
 /// SheetColumns that have room beside each other in so many signs: what is left comes below them. `usual` is the room
 /// of a terminal, for which names have as many lines as they need.
-pub(super) fn side_by_side(rows: &[&Row], room: usize, usual: usize) -> Blocks {
+pub(super) fn side_by_side(rows: &[&Row], room: usize, usual: usize) -> ColumnBlocks {
     // Of as few blocks the one with fewer lines.
     let lines = LINES.min_by_key(|lines| blocks(rows, room.min(usual), *lines).len()).unwrap_or(LINES.start);
-    Blocks { blocks: blocks(rows, room, lines), lines }
+    ColumnBlocks { blocks: blocks(rows, room, lines), lines }
 }
 
 fn blocks(rows: &[&Row], room: usize, lines: usize) -> Vec<Range<usize>> {
@@ -78,8 +78,8 @@ fn width(row: &Row, name: &[String]) -> usize {
     name.iter().map(|line| text_width(line)).max().unwrap_or(0).max(narrowest(row))
 }
 
-/// A name in so many lines at most, as narrow as that can be: the unit, with a line of its own if there is one to spare,
-/// and the words.
+/// A name in so many lines at most, as narrow as that can be: the unit, with a line of its own if there is one to
+/// spare, and the words.
 fn name(row: &Row, most: usize) -> Vec<String> {
     let (unit, rest) = row.name.split_once('/').unwrap_or(("", &row.name));
     let rest = if unit.is_empty() { rest } else { rest.trim_end_matches('/') };
@@ -112,7 +112,7 @@ impl SheetColumns {
     /// units of measure that suit the numbers.
     pub(super) fn of(
         rows: &[&Row],
-        blocks: &Blocks,
+        blocks: &ColumnBlocks,
         start: usize,
         lines: &[(Option<&Place>, Vec<Option<&Row>>)],
     ) -> Self {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use pericore_exporter::{Board, Pages};
+use pericore_exporter::{Board, PageFeed as _, Pages};
 
 use super::*;
 
@@ -33,6 +33,7 @@ fn samples_in_a_process_of_its_own() {
     }
     let (plan, names) = planned(&["-e", "imc/CAS_COUNT.RD/"]);
     let (board, mut tally) = (Board::default(), Tally::new(Scope::Socket));
+    let hour = last_hour();
     let mut memory = Vec::new();
     for number in 0..100_000_u64 {
         let taken = sample(&plan, |_, socket, instance| match (number % 7, socket, instance) {
@@ -41,6 +42,7 @@ fn samples_in_a_process_of_its_own() {
             _ => (Some(number), Validity::MEASURED),
         });
         tally.add(&plan, &taken);
+        hour.add(&plan.layout(), &taken, None);
         let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, (&taken, Scope::Socket));
         board.put(Pages {
             prometheus: text::exposition(&made.families, Format::Prometheus).into_bytes(),
@@ -49,6 +51,7 @@ fn samples_in_a_process_of_its_own() {
             stale_from: None,
         });
         if matches!(number, 999 | 99_999) {
+            assert!(hour.since(0).is_some() && hour.since(number).is_some());
             memory.push(Process::now().memory.unwrap());
         }
     }

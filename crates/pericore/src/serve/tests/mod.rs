@@ -1,5 +1,6 @@
 //! Expositions of samples made by hand.
 
+mod live;
 mod memory;
 
 use clap::Parser;
@@ -13,9 +14,21 @@ use pericore_observe::selection::Selection;
 use pericore_observe::session::{Count, Sample, Slices};
 
 use super::ServeArgs;
+use super::live::{LastHour, ServedMachine};
 use crate::machine::opened;
 use crate::measure::{Task, preparation};
 use crate::{Cli, Command};
+
+/// The last hour of a server with a sample every ten seconds, which began a thousand seconds after the epoch.
+fn last_hour() -> LastHour {
+    LastHour::new(ServedMachine {
+        title: "x".to_owned(),
+        emulated: Some("m".to_owned()),
+        host: None,
+        began: 1000.0,
+        due: 10.0,
+    })
+}
 
 /// What a command line selects.
 fn selected(line: &[&str]) -> (Selection, ServeArgs) {
