@@ -110,6 +110,43 @@ fn run(mut space: impl RegisterSpace, registers: &Registers, events: &str) -> [V
     [first, second]
 }
 
+/// What an access costs the process that reads, beside the hardware: a sample of a server takes some 4,400
+/// (`pericore/tests/served/cost.rs`), in lists as long as these. The registers here are a table in memory, whose time
+/// counts, too. Of several windows the least: what others do on this machine only adds.
+#[test]
+#[ignore = "a measurement: the long form"]
+fn an_access_costs_the_process_less_than_a_microsecond() {
+    const LISTS: u32 = 500;
+    let window = || {
+        let registers = Registers::new();
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (shared, space) = (ServiceState::new(e5_2600(), &CPUS), registers.clone());
+        let service = thread::spawn(move || {
+            shared.serve(theirs, space).unwrap();
+            let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
+        });
+        let mut space = RemoteSpace::new(Some(ours));
+        found(&mut space);
+        // Four counters of each of eight slices, as often as those of sixty-four.
+        let counters = (0..64).flat_map(|slice| (0..4).map(move |at| msr(0xd16 + slice % 8 * 0x20 + at)));
+        let reads: Vec<Operation> = counters.map(|address| Operation::Read { address, width: Width::B8 }).collect();
+        let keeps = vec![0; reads.len()];
+        let mut outcomes = Vec::new();
+        for _ in 0..LISTS {
+            outcomes.clear();
+            space.carry_out_list(&reads, &keeps, &mut outcomes);
+            assert!(outcomes.len() == reads.len() && outcomes.iter().all(Result::is_ok), "{:?}", outcomes[0]);
+            registers.accesses();
+        }
+        drop(space);
+        service.join().unwrap() / f64::from(LISTS) / reads.len() as f64
+    };
+    let least = (0..8).map(|_| window()).fold(f64::INFINITY, f64::min);
+    println!("{least:.3} microseconds of CPU an access");
+    assert!(least < 1.0, "{least:.3} microseconds");
+}
+
 fn is_refused<T>(outcome: Outcome<T>) -> bool {
     matches!(outcome, Err(AccessError::Permission { remedy, .. }) if remedy == NOT_PERMITTED)
 }
