@@ -64,6 +64,9 @@ pub fn words(report: &Report) -> Vec<String> {
 }
 
 /// Says which limits are reached, if any metric tells one.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let all = LimitRows::of(report);
     if all.is_empty() {
@@ -78,6 +81,9 @@ pub fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
 }
 
 /// An item below a line that says how many there are: further lines of it stand further to the right.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn item(out: &mut impl Write, words: &str) -> io::Result<()> {
     // A line does not begin with a sign of per cent.
     let words = words.replace(" %", "\u{a0}%");

@@ -83,6 +83,9 @@ const fn is_false(flag: &bool) -> bool {
 }
 
 /// One JSON line for each row. `emulated` names the software machine, if it was one.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io::Result<()> {
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);
@@ -131,6 +134,9 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
 /// empty where there is none, and where the counters stood for a part of the run time, a word on it. Every line of a
 /// run has the same number of
 /// fields: one that has the separator in it stands in quotation marks.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn separated(out: &mut impl Write, report: &Report, separator: &str, with_truth: bool) -> io::Result<()> {
     for row in &report.rows {
         let (value, truth, error) = in_symbol(row);

@@ -37,6 +37,9 @@ impl UnitStacks {
     }
 
     /// For people: each stack that has devices or traffic, its numbers, and its devices.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
     pub fn print(&self, out: &mut impl Write, report: &Report) -> io::Result<()> {
         if self.stacks.is_empty() {
             writeln!(out, " PCI devices by root bus; this kernel does not tell which {} counts a bus:", self.unit)?;
@@ -68,6 +71,9 @@ impl UnitStacks {
     }
 
     /// For programs: a line for each stack.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
     pub fn json(&self, out: &mut impl Write, report: &Report) -> io::Result<()> {
         for stack in &self.stacks {
             let metrics = self.rows(report, stack).into_iter().map(JsonMetric::of).collect();

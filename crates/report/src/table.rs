@@ -78,6 +78,9 @@ pub fn print(out: &mut impl Write, report: &Report, style: Style<'_>) -> io::Res
 }
 
 /// Prints each row and the time of each run, and how far they lie from the mean of all.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn runs(out: &mut impl Write, all: &Report, each: &[Report], digits: Digits) -> io::Result<()> {
     let run = |out: &mut dyn Write, index: usize, value: &str, number: Option<f64>, mean: Option<f64>| {
         let share = number.zip(mean).map(|(number, mean)| (number - mean) / mean.abs() * 100.0);
@@ -133,6 +136,9 @@ fn texts(row: &Row, digits: Digits) -> (String, String, String) {
 
 /// How far those rows can be trusted that are shown: one line if all are plainly measured, else what there is to say of
 /// the others, too.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn validity(out: &mut impl Write, report: &Report, shown: &[&Row]) -> io::Result<()> {
     let doubtful: Vec<&Row> = shown.iter().filter(|row| !row.value.validity().reasons().is_empty()).copied().collect();
     let runs = match report.runs {
@@ -151,6 +157,9 @@ pub fn validity(out: &mut impl Write, report: &Report, shown: &[&Row]) -> io::Re
 
 /// Why rows are not plainly measured, each reason once, with the first row that it is about. The same of another
 /// instance is no other reason.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn doubts<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r Row>) -> io::Result<()> {
     let mut lines: Vec<([String; 2], String, &str, usize)> = Vec::new();
     for row in rows {
