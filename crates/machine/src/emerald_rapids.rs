@@ -4,7 +4,7 @@ use pericore_facts::emerald_rapids::Clocks;
 use pericore_hardware::signal::{SignalSink, Tick, Wiring};
 use pericore_parts::work::{Work, Worker};
 use pericore_truth::emerald_rapids::{Ledger, Snapshot};
-use pericore_truth::{Question, Shaped};
+use pericore_truth::{Latencies, Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
 
 use crate::memory_traffic::{MemoryTraffic, NO_TRUTH};
@@ -128,6 +128,19 @@ impl EmeraldRapids {
     /// Keeps every DRAM command from now on, for checkers.
     pub fn keep_commands(&mut self) {
         self.truth.as_mut().expect(NO_TRUTH).keep_commands();
+    }
+
+    /// Keeps how long each read takes from now on.
+    ///
+    /// # Panics
+    /// Without a truth.
+    pub fn keep_latencies(&mut self) {
+        self.truth.as_mut().expect(NO_TRUTH).keep_latencies();
+    }
+
+    /// How long the reads took that have ended since then, in cycles of so many ticks.
+    pub fn latencies(&self) -> Option<(&Latencies, u64)> {
+        self.truth.as_ref()?.latencies()
     }
 
     /// Keeps every change of the agents' levels from now on, for [`EmeraldRapids::shaped`].

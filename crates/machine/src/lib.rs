@@ -23,6 +23,6 @@ pub use pericore_workload as workload;
 pub use e5_2600::E5;
 pub use emerald_rapids::EmeraldRapids;
 pub use machine::{
-    BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, PRESETS, Parameters, SharedMachine, Snapshot, SpecError,
-    WarmUp, Window, add_part, checked, modelled, part_file,
+    BuildError, FirstLevel, Machine, MachineSpec, MemoryKind, PRESETS, Parameters, ReadLatencies, SharedMachine,
+    Snapshot, SpecError, WarmUp, Window, add_part, checked, modelled, part_file,
 };

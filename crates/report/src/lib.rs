@@ -3,7 +3,7 @@
 //! [`rows::report`] adds a sample up by socket or instance into a [`Report`]: events and metrics with their validity.
 //! [`form::print`] prints it as a table for people, as perf's JSON lines or as separated fields; [`sheet`] has a line
 //! for each interval. [`over_time`] sums up many intervals, [`compare`] puts two recordings beside each other,
-//! [`runs`] is the mean of several runs, [`page`] a page for browsers.
+//! [`histogram`] has how latencies are spread, [`runs`] is the mean of several runs, [`page`] a page for browsers.
 
 mod die;
 
@@ -11,6 +11,7 @@ pub mod compare;
 pub mod fewer;
 pub mod figures;
 pub mod form;
+pub mod histogram;
 pub mod limits;
 pub mod lines;
 pub mod over_time;

@@ -6,11 +6,13 @@ mod census;
 mod channel;
 pub mod e5_2600;
 pub mod emerald_rapids;
+mod latencies;
 pub mod nehalem;
 mod question;
 mod shaped;
 
 pub use census::Census;
 pub use channel::ChannelCells;
+pub use latencies::Latencies;
 pub use question::Question;
 pub use shaped::Shaped;

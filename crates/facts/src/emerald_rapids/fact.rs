@@ -25,7 +25,7 @@ pub enum Fact {
     /// A request takes an entry of an agent's table of requests.
     TakesEntry(UnitInstance, Class),
     /// It gives it back.
-    GivesEntry(UnitInstance, Class),
+    GivesEntry(UnitInstance, Class, Tick),
     /// An agent turns a request of a queue away; the last says whether it has done so before.
     TurnsAway(UnitInstance, Queue, Reason, bool),
     /// A request that was turned away tries again.

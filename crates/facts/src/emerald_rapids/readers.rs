@@ -31,10 +31,10 @@ pub trait Readers: FactReader<Fact> {
         self.read(at, Fact::TakesEntry((socket, cha), class));
     }
 
-    /// A request gives its entry back.
+    /// A request gives back its entry, which it took at the tick `since`.
     #[inline(always)]
-    fn tor_out(&mut self, socket: u16, cha: u16, class: Class, at: Tick) {
-        self.read(at, Fact::GivesEntry((socket, cha), class));
+    fn tor_out(&mut self, socket: u16, cha: u16, class: Class, since: Tick, at: Tick) {
+        self.read(at, Fact::GivesEntry((socket, cha), class, since));
     }
 
     /// A request is turned away, for the first time or once more.

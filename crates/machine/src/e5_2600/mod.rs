@@ -9,7 +9,7 @@ use pericore_hardware::signal::{SignalSink, Wiring, WiringError};
 use pericore_models::e5_2600::{Model, Parameters};
 use pericore_parts::work::{Work, Worker};
 use pericore_truth::e5_2600::{Ledger, Opcodes, Shape, Snapshot};
-use pericore_truth::{Question, Shaped};
+use pericore_truth::{Latencies, Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
 
 use crate::memory_traffic::{MemoryTraffic, NO_TRUTH};
@@ -107,6 +107,19 @@ impl E5 {
     /// The DRAM commands kept since [`E5::keep_commands`], with their channel.
     pub fn commands(&self) -> &[(u16, CommandRecord)] {
         self.ledger().commands()
+    }
+
+    /// Keeps how long each read takes from now on.
+    ///
+    /// # Panics
+    /// Without a truth.
+    pub fn keep_latencies(&mut self) {
+        self.truth.as_mut().expect(NO_TRUTH).keep_latencies();
+    }
+
+    /// How long the reads took that have ended since then, in cycles of so many ticks.
+    pub fn latencies(&self) -> Option<(&Latencies, u64)> {
+        self.truth.as_ref()?.latencies()
     }
 
     /// Keeps every request's stays from now on, for [`E5::shaped`].

@@ -19,7 +19,7 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, UnknownSetting};
 pub use checked::checked;
 pub use parameters::{FirstLevel, PRESETS, Parameters, add_part, part_file};
-use pericore_truth::{Question, Shaped};
+use pericore_truth::{Latencies, Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario, Workload};
 pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};
@@ -223,6 +223,22 @@ impl Machine {
         self.model.shaped(socket, instance, question, threshold)
     }
 
+    /// Keeps how long each read takes from now on.
+    ///
+    /// # Panics
+    /// If the machine keeps no truth ([`Machine::without_truth`]).
+    pub fn keep_latencies(&mut self) {
+        self.model.keep_latencies();
+    }
+
+    /// How long the reads took that have ended since [`Machine::keep_latencies`], by the model's records; `None`
+    /// without it.
+    pub fn latencies(&self) -> Option<ReadLatencies<'_>> {
+        let (latencies, ticks) = self.model.latencies()?;
+        let nanoseconds = ticks as f64 / self.clocks.ticks_per_second() as f64 * 1e9;
+        Some(ReadLatencies { what: self.model.timed_reads(), latencies, nanoseconds })
+    }
+
     /// The hardware.
     pub const fn chassis(&self) -> &Chassis {
         &self.chassis
@@ -245,6 +261,17 @@ impl RegisterSpace for Machine {
     fn pci_segments(&mut self) -> Vec<u16> {
         self.chassis.pci_segments()
     }
+}
+
+/// How long reads took.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadLatencies<'a> {
+    /// Which reads, and where they are looked at.
+    pub what: &'static str,
+    /// The reads by cycles.
+    pub latencies: &'a Latencies,
+    /// Nanoseconds of a cycle.
+    pub nanoseconds: f64,
 }
 
 /// Which signals of a family the model of its first preset emits, links between two sockets included where it can have them;

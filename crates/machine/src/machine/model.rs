@@ -8,7 +8,7 @@ use crate::emerald_rapids::EmeraldRapids;
 use crate::nehalem::Nehalem;
 use pericore_parts::program::ProgramCounts;
 use pericore_parts::work::{DependentLoads, Progress, Worker};
-use pericore_truth::{Question, Shaped};
+use pericore_truth::{Latencies, Question, Shaped};
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
@@ -116,6 +116,24 @@ impl Model {
             Self::E5(model) => model.keep_stays(),
             Self::Nehalem(_) => {}
             Self::EmeraldRapids(model) => model.keep_changes(),
+        }
+    }
+
+    /// Keeps how long each read takes from now on.
+    pub fn keep_latencies(&mut self) {
+        each!(self, model => model.keep_latencies());
+    }
+
+    /// How long the reads took that have ended since then, in cycles of so many ticks.
+    pub fn latencies(&self) -> Option<(&Latencies, Tick)> {
+        each!(self, model => model.latencies())
+    }
+
+    /// Which reads these are, and where they are looked at.
+    pub const fn timed_reads(&self) -> &'static str {
+        match self {
+            Self::Nehalem(_) => "latency of reads by cores, in the home logic of their socket",
+            Self::E5(_) | Self::EmeraldRapids(_) => "latency of loads that missed the LLC, in the table of requests",
         }
     }
 

@@ -7,6 +7,7 @@ use pericore_engine::Tick;
 use pericore_hardware::signal::{SignalSink, Wiring, WiringError};
 use pericore_models::nehalem::{Model, Parameters};
 use pericore_parts::work::{Work, Worker};
+use pericore_truth::Latencies;
 use pericore_truth::nehalem::{Ledger, Opcodes, Shape, Snapshot};
 use pericore_workload::{ProgramSettings, ProgramSource, Scenario};
 
@@ -57,6 +58,19 @@ impl Nehalem {
         let Self { model, signals, traffic, truth } = self;
         signals.listen(model.now(), sink);
         model.run_until(until, &mut (signals.reader(sink), (traffic, truth.as_mut())));
+    }
+
+    /// Keeps how long each read takes from now on.
+    ///
+    /// # Panics
+    /// Without a truth.
+    pub fn keep_latencies(&mut self) {
+        self.truth.as_mut().expect(NO_TRUTH).keep_latencies();
+    }
+
+    /// How long the reads took that have ended since then, in cycles of so many ticks.
+    pub fn latencies(&self) -> Option<(&Latencies, u64)> {
+        self.truth.as_ref()?.latencies()
     }
 
     /// Keeps no truth from now on.

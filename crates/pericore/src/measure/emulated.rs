@@ -10,11 +10,12 @@ use pericore_emulation::silent::Silent;
 use pericore_emulation::{POLL, TURN, VirtualClock, moment, start, truth};
 use pericore_machine::signal::Tick;
 use pericore_machine::workload::{Limits, Scenario};
-use pericore_machine::{Machine, SharedMachine, Window};
+use pericore_machine::{Machine, ReadLatencies, SharedMachine, Window};
 use pericore_observe::plan::Plan;
 use pericore_observe::run::{self, Passed, Schedule};
 use pericore_observe::session::{Guard, JournalFile, Options, Session};
 use pericore_report::figures;
+use pericore_report::histogram::Histogram;
 
 use super::begun;
 use super::interrupt::Interrupt;
@@ -84,16 +85,21 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let ender = Ender::default();
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
+    let keeps_truth = task.course.truth || receiver.takes_latencies();
     for run in 0..task.course.repeat {
         let program = Program::of(&args.program, &spec)?;
         let (machine, warm_up) = match &program {
             Some(program) => {
                 let machine = Machine::for_program(&spec, program.source(), program.settings());
                 let machine = machine.map_err(Failure::usage)?;
-                (if task.course.truth { machine } else { machine.without_truth() }, None)
+                (if keeps_truth { machine } else { machine.without_truth() }, None)
             }
-            None => begun::begin(&spec, &reseeded(&scenario, run), task.course.truth)?,
+            None => begun::begin(&spec, &reseeded(&scenario, run), keeps_truth)?,
         };
+        let mut machine = machine;
+        if receiver.takes_latencies() {
+            machine.keep_latencies();
+        }
         let begun = machine.now();
         let machine = SharedMachine::new(machine);
         let cpus = start::cpus(machine.borrow().chassis().shape());
@@ -253,8 +259,19 @@ impl Measurement<'_> {
         };
         let time = figures::seconds(seconds);
         let _ = writeln!(words, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long");
+        let latencies = machine.latencies().map(histogram);
         drop(machine);
+        if let Some(latencies) = latencies {
+            self.receiver.latencies(&latencies)?;
+        }
         self.receiver.remark(&words)?;
         Ok(status)
     }
+}
+
+fn histogram(of: ReadLatencies<'_>) -> Histogram {
+    let ReadLatencies { what, latencies, nanoseconds } = of;
+    let mean = latencies.cycles() as f64 / latencies.reads().max(1) as f64 * nanoseconds;
+    let counts = latencies.counts().map(|(cycles, reads)| (cycles as f64 * nanoseconds, reads)).collect();
+    Histogram { what, counts, mean, most: latencies.most() as f64 * nanoseconds }
 }

@@ -24,6 +24,7 @@ use pericore_observe::linux::Host;
 use pericore_observe::plan::{Cost, Plan};
 use pericore_observe::run::Schedule;
 use pericore_observe::session::Sample;
+use pericore_report::histogram::Histogram;
 use pericore_report::stacks::UnitStacks;
 
 use crate::failure::Failure;
@@ -196,6 +197,19 @@ pub trait Receiver {
     /// # Errors
     /// As [`Receiver::take`].
     fn remark(&mut self, words: &str) -> Result<(), Failure>;
+
+    /// True if it takes how long each read took, of a software machine.
+    fn takes_latencies(&self) -> bool {
+        false
+    }
+
+    /// How long the reads of a run took, by the model's records.
+    ///
+    /// # Errors
+    /// As [`Receiver::take`].
+    fn latencies(&mut self, _histogram: &Histogram) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// A signal has ended the measurement before its time. Comes before [`Receiver::finish`].
     fn interrupted(&mut self, _signal: i32) {}

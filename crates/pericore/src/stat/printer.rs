@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use pericore_observe::plan::Plan;
 use pericore_observe::results::Scope;
 use pericore_observe::session::Sample;
+use pericore_report::histogram::Histogram;
 use pericore_report::runs::Runs;
 use pericore_report::sheet::Sheet;
 use pericore_report::stacks::UnitStacks;
@@ -178,6 +179,18 @@ impl Receiver for Printer<'_> {
                 Ok(out.write_all(words.as_bytes())?)
             }
             _ => Ok(()),
+        }
+    }
+
+    fn takes_latencies(&self) -> bool {
+        self.args.histogram
+    }
+
+    fn latencies(&mut self, histogram: &Histogram) -> Result<(), Failure> {
+        let style = style(self.args, self.emulated.as_deref());
+        match &mut self.out {
+            Some(out) => Ok(histogram.print(out, self.args.output.form(), style)?),
+            None => Ok(()),
         }
     }
 

@@ -5,6 +5,7 @@ mod completion;
 mod conduct;
 mod default_output;
 mod forms;
+mod histogram;
 mod lookup;
 mod perf_habits;
 mod plain_words;

@@ -27,7 +27,7 @@ use pericore_engine::{Clocks, Tick};
 use pericore_facts::{CommandLog, CommandRecord};
 use stays::Stays;
 
-use crate::{Question, Shaped};
+use crate::{Latencies, Question, Shaped};
 pub use names::NAMES;
 pub use physical::{ChannelBytes, DataReads};
 pub use shape::{Opcodes, PacketCodes, Shape};
@@ -43,12 +43,32 @@ pub struct Ledger {
     cells: Cells,
     log: CommandLog,
     stays: Option<Stays>,
+    latencies: Option<Box<Latencies>>,
 }
 
 impl Ledger {
     /// An empty account.
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
-        Self { clocks, opcodes, shape, cells: Cells::new(&shape), log: CommandLog::default(), stays: None }
+        Self {
+            clocks,
+            opcodes,
+            shape,
+            cells: Cells::new(&shape),
+            log: CommandLog::default(),
+            stays: None,
+            latencies: None,
+        }
+    }
+
+    /// Keeps how long each read takes from now on, for [`Ledger::latencies`].
+    pub fn keep_latencies(&mut self) {
+        self.latencies = Some(Box::default());
+    }
+
+    /// How long the reads took that have ended since [`Ledger::keep_latencies`], of cores' loads that missed the LLC in the table
+    /// of requests, in cycles of so many ticks; `None` without it.
+    pub fn latencies(&self) -> Option<(&Latencies, u64)> {
+        Some((self.latencies.as_deref()?, self.clocks.uclk.ticks()))
     }
 
     /// Keeps every DRAM command from now on, for checkers.
@@ -80,7 +100,7 @@ impl Ledger {
     /// A copy to which what is under way can be added, for [`Ledger::at`].
     pub fn so_far(&self) -> Self {
         let Self { clocks, opcodes, shape, ref cells, .. } = *self;
-        Self { clocks, opcodes, shape, cells: cells.clone(), log: CommandLog::default(), stays: None }
+        Self { clocks, opcodes, shape, cells: cells.clone(), log: CommandLog::default(), stays: None, latencies: None }
     }
 
     /// The account at a tick, to which the part so far of what is under way has been added.

@@ -1,7 +1,7 @@
 //! Facts are added up.
 
 use pericore_engine::{NEVER, Tick};
-use pericore_facts::e5_2600::{E5Fact, PacketRecord, PacketStation, Record, Refused, RequestStation};
+use pericore_facts::e5_2600::{E5Fact, PacketRecord, PacketStation, Record, Refused, RequestKind, RequestStation};
 use pericore_facts::{ChannelFact, FactReader};
 
 use super::Ledger;
@@ -23,7 +23,7 @@ impl Ledger {
     #[inline(always)]
     fn close(&mut self, record: &Record) {
         self.cells.fold_stay(record, NEVER);
-        if record.has_more() || self.stays.is_some() {
+        if record.has_more() || self.stays.is_some() || self.latencies.is_some() {
             self.close_more(record);
         }
     }
@@ -33,6 +33,10 @@ impl Ledger {
         self.cells.fold_more(record, NEVER);
         if let Some(stays) = &mut self.stays {
             stays.add(record);
+        }
+        let is_load = record.kind == RequestKind::DataRead && record.miss && record.tor_in != NEVER;
+        if let Some(latencies) = self.latencies.as_mut().filter(|_| is_load) {
+            latencies.add(record.tor_out - record.tor_in);
         }
     }
 

@@ -34,7 +34,7 @@ use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{Clocks, Shape};
 use stacks::StackCycles;
 
-use crate::{Question, Shaped};
+use crate::{Latencies, Question, Shaped};
 pub use snapshot::Snapshot;
 
 /// The running account.
@@ -51,6 +51,7 @@ pub struct Ledger {
     cells: Cells,
     log: CommandLog,
     changes: Option<Changes>,
+    latencies: Option<Box<Latencies>>,
 }
 
 impl Ledger {
@@ -78,6 +79,7 @@ impl Ledger {
             cells,
             log: CommandLog::default(),
             changes: None,
+            latencies: None,
         }
     }
 
@@ -100,6 +102,17 @@ impl Ledger {
             return None;
         }
         self.changes.as_ref()?.shaped(socket * per_socket + instance, question, threshold)
+    }
+
+    /// Keeps how long each read takes from now on, for [`Ledger::latencies`].
+    pub fn keep_latencies(&mut self) {
+        self.latencies = Some(Box::default());
+    }
+
+    /// How long the reads took that have ended since [`Ledger::keep_latencies`], of cores' demand
+    /// loads that missed the LLC in the table of requests, in cycles of so many ticks; `None` without it.
+    pub fn latencies(&self) -> Option<(&Latencies, u64)> {
+        Some((self.latencies.as_deref()?, self.clocks.uclk.ticks()))
     }
 
     /// Keeps every DRAM command from now on, for checkers.

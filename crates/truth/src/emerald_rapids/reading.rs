@@ -3,7 +3,7 @@
 use pericore_engine::Tick;
 use pericore_facts::FactReader;
 use pericore_facts::emerald_rapids::{
-    Class, Fact, LinkFact, MemoryFact, Message, PeerLine, PeerStation, SubchannelPlace, UnitInstance,
+    Class, Fact, Kind, LinkFact, MemoryFact, Message, PeerLine, PeerStation, SubchannelPlace, UnitInstance,
 };
 
 use super::Ledger;
@@ -27,8 +27,12 @@ impl FactReader<Fact> for Ledger {
                 self.agent(agent).tor[class.index()].enter(cycle);
                 self.table_changes(agent, class, cycle, 1);
             }
-            Fact::GivesEntry(agent, class) => {
+            Fact::GivesEntry(agent, class, since) => {
                 let cycle = self.clocks.uclk.cycles(at);
+                let is_load = class.kind == Kind::DataRead && !class.hit;
+                if let Some(latencies) = self.latencies.as_mut().filter(|_| is_load) {
+                    latencies.add(cycle - self.clocks.uclk.cycles(since));
+                }
                 self.agent(agent).tor[class.index()].leave(cycle);
                 self.table_changes(agent, class, cycle, -1);
             }

@@ -330,7 +330,7 @@ fn an_agent_looks_up_for_the_other_socket() {
         (6, Fact::Agent(agent, AgentFact::DropsEntry(FilterVictim::Shared))),
         (7, Fact::Agent(agent, AgentFact::Grants(Kind::WritebackClean))),
         (8, Fact::TakesEntry(agent, class(Kind::DataRead))),
-        (9, Fact::GivesEntry(agent, class(Kind::DataRead))),
+        (9, Fact::GivesEntry(agent, class(Kind::DataRead), 0)),
     ];
     let at = of(&facts, 20);
     for (name, expected) in [

@@ -10,8 +10,8 @@ use pericore_engine::{Clocks, Tick};
 use pericore_facts::nehalem::CHANNELS;
 use pericore_facts::{CommandLog, CommandRecord};
 
-use crate::Question;
 use crate::census::Census;
+use crate::{Latencies, Question};
 pub use names::NAMES;
 pub use shape::{Opcodes, Shape};
 
@@ -23,6 +23,7 @@ pub struct Ledger {
     opcodes: Opcodes,
     sockets: Vec<SocketCells>,
     log: CommandLog,
+    latencies: Option<Box<Latencies>>,
 }
 
 /// Room of queues of which no event counts the cycles that they are full.
@@ -32,7 +33,18 @@ impl Ledger {
     /// An empty account.
     pub fn new(clocks: Clocks, opcodes: Opcodes, shape: Shape) -> Self {
         let sockets = vec![SocketCells::default(); shape.sockets.into()];
-        Self { clocks, shape, opcodes, sockets, log: CommandLog::default() }
+        Self { clocks, shape, opcodes, sockets, log: CommandLog::default(), latencies: None }
+    }
+
+    /// Keeps how long each read takes from now on, for [`Ledger::latencies`].
+    pub fn keep_latencies(&mut self) {
+        self.latencies = Some(Box::default());
+    }
+
+    /// How long the reads took that have ended since [`Ledger::keep_latencies`], of their own socket in the
+    /// home logic, in cycles of so many ticks; `None` without it.
+    pub fn latencies(&self) -> Option<(&Latencies, u64)> {
+        Some((self.latencies.as_deref()?, self.clocks.uclk.ticks()))
     }
 
     /// Keeps every DRAM command from now on, for checkers.
@@ -47,7 +59,7 @@ impl Ledger {
 
     /// A copy to which what is under way can be added, for [`Ledger::at`].
     pub fn so_far(&self) -> Self {
-        Self { sockets: self.sockets.clone(), log: CommandLog::default(), ..*self }
+        Self { sockets: self.sockets.clone(), log: CommandLog::default(), latencies: None, ..*self }
     }
 
     /// The account at a tick, to which the part so far of what is under way has been added.

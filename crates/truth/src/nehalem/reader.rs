@@ -1,8 +1,10 @@
 //! Facts are added up.
 
-use pericore_engine::Tick;
+use pericore_engine::{NEVER, Tick};
 use pericore_facts::FactReader;
-use pericore_facts::nehalem::{CHANNELS, NehalemFact, ProbeRecord, Record, SnoopStation, Station, Tracker, Use};
+use pericore_facts::nehalem::{
+    CHANNELS, NehalemFact, ProbeRecord, Record, SnoopStation, Source, Station, Tracker, Use,
+};
 
 use super::cells::{fold, fold_probe};
 use super::{Ledger, NO_LIMIT};
@@ -29,7 +31,13 @@ impl Ledger {
                 home.queue(record.kind, record.channel).enter(cycle, shape.queue(record.kind.reads()));
             }
             Station::Served => home.queue(record.kind, record.channel).leave(cycle, shape.queue(true)),
-            Station::Ended => fold(&mut self.sockets, self.clocks.uclk, at, record),
+            Station::Ended => {
+                fold(&mut self.sockets, self.clocks.uclk, at, record);
+                let is_own = record.kind.reads() && source == Source::Local && record.at_home != NEVER;
+                if let Some(latencies) = self.latencies.as_mut().filter(|_| is_own) {
+                    latencies.add(self.clocks.uclk.cycles_between(record.at_home, record.left_home));
+                }
+            }
             _ => {}
         }
     }

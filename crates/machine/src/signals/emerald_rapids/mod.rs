@@ -33,7 +33,7 @@ impl<S: SignalSink> FactReader<Fact> for SignalMaker<'_, S> {
             Fact::Leaves(agent, _) => self.ingress::<false>(agent, at),
             Fact::LooksUp(agent, class, found) => self.looks_up(agent, class, found, at),
             Fact::TakesEntry(agent, class) => self.entry::<true>(agent, class, at),
-            Fact::GivesEntry(agent, class) => {
+            Fact::GivesEntry(agent, class, _) => {
                 self.entry::<false>(agent, class, at);
                 self.happens(agent, self.signals.lines.agents.entry_freed, at);
             }

@@ -251,7 +251,7 @@ impl Model {
     pub(super) fn start_victim<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
         let slot = self.agent(socket, cha).take_entry(line, request);
-        self.pool[request].slot = slot;
+        (self.pool[request].slot, self.pool[request].listed) = (slot, self.now);
         reader.tor_in(socket.into(), cha.into(), class, self.now);
         if class.target == Target::Device {
             self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));

@@ -171,7 +171,7 @@ impl Model {
             reader.look_up(at_socket, at_cha, class, found, self.now);
         }
         let slot = self.agent(socket, cha).take_entry(line, request);
-        self.pool[request].slot = slot;
+        (self.pool[request].slot, self.pool[request].listed) = (slot, self.now);
         reader.tor_in(at_socket, at_cha, class, self.now);
         if self.owned_lines > 0 {
             self.snoop_ports(request, reader);
@@ -212,9 +212,9 @@ impl Model {
 
     /// A request gives its entry in the table of requests back; those that waited for its line try again.
     pub(super) fn end_entry<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, cha, class, slot, next, .. } = self.pool[request];
+        let Request { socket, cha, class, slot, next, listed, .. } = self.pool[request];
         let (at_socket, at_cha) = (u16::from(socket), u16::from(cha));
-        reader.tor_out(at_socket, at_cha, class, self.now);
+        reader.tor_out(at_socket, at_cha, class, listed, self.now);
         self.agent(socket, cha).give_entry(slot);
         if next != NO_REQUEST {
             self.pool[request].next = NO_REQUEST;

@@ -42,6 +42,8 @@ pub struct Request {
     pub prefetched: bool,
     /// When it comes to its agent's queue, or came, for as long as it waits for its look-up.
     pub came: Tick,
+    /// When it took its entry in the table of requests.
+    pub listed: Tick,
     /// Its arrival is an event, for those who hear of it.
     pub announced: bool,
     /// Next in its queue or in the chain of requests that wait for the same line; free requests are chained too.
@@ -72,6 +74,7 @@ impl Request {
             turned_away: false,
             prefetched: false,
             came: NEVER,
+            listed: NEVER,
             announced: false,
             next: NO_REQUEST,
             parent: NO_REQUEST,
