@@ -115,15 +115,13 @@ impl Histogram {
         }
         writeln!(out, "\n {}:\n   {} reads", self.what, thousands(reads as f64))?;
         let [median, most_of, nearly_all] = [0.5, 0.95, 0.99].map(|share| self.quantile(share));
-        writeln!(
-            out,
-            "   mean {:.1} ns, median {median:.1}, longest {:.1}\n   95 % within {most_of:.1}, 99 % within {nearly_all:.1}",
-            self.mean, self.most
-        )?;
+        writeln!(out, "   mean {:.1} ns, median {median:.1}, longest {:.1}", self.mean, self.most)?;
+        writeln!(out, "   95 % within {most_of:.1}, 99 % within {nearly_all:.1}")?;
         let buckets = self.buckets();
         let largest = buckets.iter().map(|bucket| bucket.reads).max().unwrap_or(1).max(1);
         for Bucket { from, to, reads } in buckets {
-            let range = if to.is_finite() { format!("{from:>6} to {to:<6}") } else { format!("{from:>6} and more") };
+            let to = if to.is_finite() { format!("to {to:<6}") } else { "and more".to_owned() };
+            let range = format!("{from:>6} {to}");
             let bar = drawn(reads as f64 / largest as f64, BAR, style.unicode);
             // What is left of a whole bar tells nothing here.
             let bar = bar.trim_matches(['[', ']', '.', '\u{2591}']);

@@ -72,8 +72,8 @@ pub struct StatArgs {
     /// Print the model's ground truth and the difference beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
-    /// Print how the latencies of reads from memory are spread, by the model's records: of loads that missed the LLC, in
-    /// the table of requests; of Nehalem, of reads in the home logic
+    /// Print how the latencies of reads from memory are spread, by the model's records: of loads that missed the LLC,
+    /// in the table of requests; of Nehalem, of reads in the home logic
     #[arg(long, requires = "machine", conflicts_with_all = ["repeat", "separator"])]
     histogram: bool,
     /// First print on standard error which counter counts what, and its control value; --dry-run prints more

@@ -13,7 +13,7 @@ fn the_mean_of_the_records_is_that_of_the_counters() {
             "random:requests=20k,footprint=64M,remote=30,seed=3",
             "uncore/QHL_OCCUPANCY.LOCAL/",
             "uncore/QHL_REQUESTS.LOCAL_READS/",
-            "uncore/CLOCKTICKS/",
+            "uncore/CLK_UNHALTED/",
         ),
         (
             "e5-2600",

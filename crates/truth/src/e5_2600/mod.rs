@@ -65,8 +65,8 @@ impl Ledger {
         self.latencies = Some(Box::default());
     }
 
-    /// How long the reads took that have ended since [`Ledger::keep_latencies`], of cores' loads that missed the LLC in the table
-    /// of requests, in cycles of so many ticks; `None` without it.
+    /// How long the reads took that have ended since [`Ledger::keep_latencies`], of cores' loads that missed the LLC in
+    /// the table of requests, in cycles of so many ticks; `None` without it.
     pub fn latencies(&self) -> Option<(&Latencies, u64)> {
         Some((self.latencies.as_deref()?, self.clocks.uclk.ticks()))
     }
