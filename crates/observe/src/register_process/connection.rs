@@ -114,6 +114,8 @@ impl RemoteSpace {
             let (operation, _) = self.frame.operation(index)?;
             reads.push_back((operation, self.frame.outcome(index + 1, operation, &mut read)?));
         }
+        // Megabytes, and no later reply is as long.
+        self.frame = Frame::default();
         self.segments = Some(segments.ok_or(io::ErrorKind::InvalidData)?);
         self.replay = DiscoveryReplay::of(reads);
         Ok(())

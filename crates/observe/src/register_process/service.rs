@@ -107,6 +107,10 @@ impl ServiceState {
             service.reply.begin();
             let kind = service.reply_to(kind)?;
             service.reply.send(kind, &mut stream)?;
+            if kind == MessageKind::Found {
+                // Megabytes, and no later reply is as long.
+                service.reply = Frame::default();
+            }
         }
         Ok(())
     }

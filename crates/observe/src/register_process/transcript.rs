@@ -63,8 +63,8 @@ impl DiscoveryReplay {
         }
     }
 
-    /// Ends the replay.
+    /// Ends the replay, and frees what it took.
     pub(super) fn end(&mut self) {
-        self.0.clear();
+        self.0 = VecDeque::new();
     }
 }
