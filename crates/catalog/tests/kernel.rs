@@ -1,5 +1,6 @@
 //! What Linux's driver offers. Expectations are by hand from Intel's event files and from the driver's source.
 
+use pericore_catalog::FilterNeed;
 use pericore_catalog::kernel::{self, IntelNames, NotOffered, ShippedKernel};
 
 fn family(code: &str) -> &'static ShippedKernel {
@@ -175,4 +176,29 @@ fn families_with_registers_have_intels_names_too() {
     assert_eq!(perf.to_string(), "uncore_imc/event=0x5,umask=0xcf/");
     // A driver that does not know the type calls it by its number in the discovery table.
     assert_eq!(perf.pmus, ["uncore_imc", "uncore_type_6"]);
+}
+
+/// Intel's files name the filters of an event: one field, which it needs, or a whole register, each of whose fields
+/// narrows the count. A value that they give is set: 0x40433 in filter 1, as above.
+#[test]
+fn events_have_the_filters_that_intels_files_name() {
+    let skylake = family("skx").family();
+    let cha = skylake.unit("cha").unwrap();
+    let requests = cha.event("TOR_INSERTS").unwrap();
+    let hits = requests.subevent("IA_HIT_DRD").unwrap();
+    let need = |field: &str| hits.filters.iter().find(|used| used.field == field).map(|used| used.need);
+    assert_eq!([need("opc0"), need("rem")], [Some(FilterNeed::Default(0x202)), Some(FilterNeed::Default(1))]);
+    assert_eq!(need("opc1"), Some(FilterNeed::Optional));
+    let lookups = cha.event("LLC_LOOKUP").unwrap().subevent("ANY").unwrap();
+    let state = lookups.filters.iter().find(|used| used.field == "state").map(|used| used.need);
+    assert_eq!(state, Some(FilterNeed::Required));
+    // QPI's match and mask registers.
+    let packets = family("ivt").family().unit("qpi").unwrap().event("CTO_COUNT").unwrap();
+    for field in ["match_opc", "mask_opc", "match_rds"] {
+        let need = packets.filters.iter().find(|used| used.field == field).map(|used| used.need);
+        assert_eq!(need, Some(FilterNeed::Optional), "{field}");
+    }
+    let perf = IntelNames::new(skylake, "cha").perf(skylake, "cha", requests, Some(hits)).unwrap();
+    let filters = "filter_rem=0x1,filter_loc=0x1,filter_nm=0x1,filter_not_nm=0x1,filter_opc0=0x202";
+    assert_eq!(perf.to_string(), format!("uncore_cha/event=0x35,umask=0x11,{filters}/"));
 }
