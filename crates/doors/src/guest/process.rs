@@ -146,4 +146,15 @@ mod tests {
         let mut child = Guarded::spawn(command, Vec::new()).unwrap();
         assert_eq!(child.wait(Duration::from_secs(10)).unwrap().unwrap().code(), Some(7));
     }
+
+    /// flock(2): while one open file has the lock, no other gets it.
+    #[test]
+    fn a_locked_file_is_locked_for_others() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let [first, second] = [(); 2].map(|()| File::open(file.path()).unwrap());
+        lock(&first).unwrap();
+        // SAFETY: the descriptor is open; the call takes no memory.
+        let status = unsafe { libc::flock(second.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
+        assert_eq!(status, -1);
+    }
 }
