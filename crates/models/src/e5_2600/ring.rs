@@ -27,3 +27,15 @@ impl RingStops {
         self.cores + 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight slices with their cores are stops 0 to 7.
+    #[test]
+    fn the_home_agent_and_input_output_come_behind_the_slices() {
+        let rings = RingStops::new(&Parameters::e5_2680());
+        assert_eq!((rings.home(), rings.io()), (8, 9));
+    }
+}
