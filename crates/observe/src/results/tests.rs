@@ -246,3 +246,24 @@ fn rates_are_over_the_length_of_their_socket() {
         |scope| event_totals(&apart, event, scope).iter().map(|total| total.length.seconds).collect::<Vec<_>>();
     assert_eq!((lengths(Scope::Socket), lengths(Scope::System)), (vec![0.4, 0.6], vec![0.5]));
 }
+
+/// Two quarters of a second with 100 reads each stand for a whole one: 400 reads. They agree, so that their error is
+/// the floor for 100 counted, sqrt(100 * 1 * 0.5) / 0.5 = sqrt(200) reads of 64 bytes.
+#[test]
+fn a_metric_of_scaled_counts_has_their_standard_error() {
+    let plan = planned("MEM_READ_BANDWIDTH");
+    let mut sample = Sample { seconds: 1.0, ..sample(&plan) };
+    for count in &mut sample.counts {
+        count.count = Some(400);
+        count.validity = Validity::scaled(0.5);
+        count.slices.push(0.25, 100);
+        count.slices.push(0.25, 100);
+        count.standard_error = Some(200_f64.sqrt());
+    }
+    let totals = metric_totals(&plan.layout(), &sample, &plan.selection.metrics[0], Scope::Instance);
+    assert_eq!(totals.len(), 8);
+    for total in totals {
+        let error = total.standard_error.unwrap();
+        assert!((error - 64.0 * 200_f64.sqrt()).abs() < 1e-6, "{error}");
+    }
+}

@@ -347,3 +347,11 @@ fn metrics_are_one_if_unit_name_and_filters_are() {
     let names: Vec<&str> = selection.metrics.iter().map(|metric| metric.name.as_str()).collect();
     assert_eq!(names, ["PCT_FREQ_BAND0{band0=0x12}", "PCT_FREQ_BAND0{band0=0x14}"]);
 }
+
+/// Table 2-17 of the guide: bits 0 and 1 of the umask of LLC_VICTIMS (0x37) are states M and E; both have no name.
+#[test]
+fn a_label_keeps_a_umask_that_has_no_name() {
+    let label = |text: &str| select(text).events[0].label.clone();
+    assert_eq!(label("cbo/event=0x37,umask=0x1/"), "cbo/LLC_VICTIMS.M_STATE/");
+    assert_eq!(label("cbo/event=0x37,umask=0x3/"), "cbo/LLC_VICTIMS,umask=0x3/");
+}

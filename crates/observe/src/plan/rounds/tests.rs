@@ -49,6 +49,19 @@ fn without_budget_the_gap_is_shown() {
     assert_eq!((count(&hard), hard.bound.rounds), (3, 3), "pairs exclude each other");
 }
 
+/// Groups of 4, 3, 3, 2, 2 and 2 events on eight counters. The largest first leaves one over: 4 + 3, 3 + 2 + 2, and 2.
+/// But 4 + 2 + 2 and 3 + 3 + 2 are eight each.
+#[test]
+fn the_search_finds_what_the_first_fit_misses() {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for size in [4, 3, 3, 2, 2, 2] {
+        let first = groups.iter().map(Vec::len).sum();
+        groups.push((first..first + size).collect());
+    }
+    let found = spread(&[plain(0xff); 16], &groups, &[], 0xff, BUDGET).unwrap();
+    assert_eq!((count(&found), found.gap()), (2, 0));
+}
+
 /// The fewest rounds over all ways to put each item into one of as many rounds as there are items.
 fn brute_force(rules: &Rules<'_>, items: &[Vec<usize>]) -> usize {
     let mut best = items.len();

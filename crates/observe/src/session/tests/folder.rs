@@ -112,3 +112,17 @@ fn only_a_running_session_on_the_same_registers_disturbs() {
         fs::remove_file(&other).unwrap();
     }
 }
+
+/// A link in the folder's place leads to a folder that is no session's: its mode stays.
+#[test]
+fn a_link_in_the_place_of_the_folder_is_not_followed() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let directory = tempfile::tempdir().unwrap();
+    let (elsewhere, link) = (directory.path().join("elsewhere"), directory.path().join("journals"));
+    fs::create_dir(&elsewhere).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(&elsewhere, &link).unwrap();
+    assert!(journals_in(&link).enter().is_err());
+    assert_eq!(fs::metadata(&elsewhere).unwrap().permissions().mode() & 0o777, 0o755);
+}
