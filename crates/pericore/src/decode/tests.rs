@@ -107,3 +107,12 @@ fn everything_printed_fits_the_terminal() {
         }
     }
 }
+
+/// Table 1-12: each memory controller has the same registers in a window of its own, and which one does not matter to
+/// a value.
+#[test]
+fn a_register_of_every_memory_window_is_one() {
+    let emerald_rapids = pericore_catalog::family("emerald-rapids").unwrap();
+    let located = locate(&[emerald_rapids], "mmio:0x22840").unwrap();
+    assert_eq!(place_name(&located.place), "imc.ctl0");
+}

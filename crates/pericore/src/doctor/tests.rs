@@ -167,3 +167,22 @@ fn a_family_without_registers_needs_the_kernels_driver_and_nothing_else() {
     put("proc/sys/kernel/perf_event_paranoid", "0\n");
     assert_eq!(look().1, Vec::<String>::new());
 }
+
+/// Model 1 of family 6 is in no family here. A virtual machine on a processor of Intel's may have a Xeon below it.
+#[test]
+fn a_virtual_machine_on_an_unknown_processor_points_at_its_host() {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in [("online", "0\n"), ("cpu0/topology/physical_package_id", "0\n")] {
+        let path = root.path().join("sys/devices/system/cpu").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let words = |vendor: &str| {
+        let processor =
+            Processor { vendor: vendor.into(), family: 6, model: 1, is_virtual: true, ..Processor::default() };
+        let findings = examine_root(Root::at(root.path()), processor).unwrap();
+        findings.iter().find(|finding| finding.check() == FAMILY).unwrap().words()
+    };
+    assert!(words("GenuineIntel").contains("run on the host"), "{}", words("GenuineIntel"));
+    assert!(words("AuthenticAMD").contains("observe on a Xeon"), "{}", words("AuthenticAMD"));
+}

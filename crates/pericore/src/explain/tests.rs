@@ -145,3 +145,11 @@ fn a_sheet_tells_what_one_needs_to_know() {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
 }
+
+/// Table 2-8 of the E5-2600 guide: control 0 of CBo 0 is MSR 0xD10, that of CBo 7 is 0xDF0, and each has four in a row.
+#[test]
+fn the_sheet_of_a_register_has_its_addresses() {
+    let sheet = text(&the_one(&[e5_2600()], "cbo.ctl").unwrap());
+    let addresses = "msr:0xd10 in cbo0, to msr:0xdf0 in cbo7; members 1 MSR apart";
+    assert!(sheet.contains(addresses), "{sheet}");
+}

@@ -130,3 +130,41 @@ fn held_together(selection: &Selection, of_kernel: &Sample, of_registers: &Sampl
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use pericore_metrics::Validity;
+    use pericore_observe::session::{Count, Slices};
+
+    use super::*;
+
+    /// Cycles of two slices in half a second.
+    fn sample(cycles: [u64; 2]) -> Sample {
+        let count = |(instance, cycles): (u16, u64)| Count {
+            event: 0,
+            socket: 0,
+            instance,
+            count: Some(cycles),
+            validity: Validity::MEASURED,
+            slices: Slices::default(),
+            standard_error: None,
+        };
+        Sample { seconds: 0.5, counts: (0..).zip(cycles).map(count).collect(), ..Sample::default() }
+    }
+
+    /// 2.68 GHz are within 2 % of 2.7 GHz, and 2 GHz are not.
+    #[test]
+    fn a_clock_has_the_same_rate_both_ways_or_not() {
+        let mut selection = Selection::new(pericore_catalog::family("e5-2600").unwrap());
+        selection.add_events("cbo/CLOCKTICKS/").unwrap();
+        let messages = |of_registers: [u64; 2]| {
+            let findings = held_together(&selection, &sample([1_350_000_000; 2]), &sample(of_registers));
+            findings.iter().map(|finding| finding.message().to_owned()).collect::<Vec<_>>()
+        };
+        let same = messages([1_350_000_000, 1_340_000_000]);
+        assert!(same.len() == 1 && same[0].starts_with(AGREES) && same[0].contains("of 2 instances"), "{same:?}");
+        let other = messages([1_350_000_000, 1_000_000_000]);
+        let rates = "cbo1 in socket 0: 2000.0 million a second by registers, 2700.0 through the kernel (1 of 2)";
+        assert!(other.len() == 1 && other[0].starts_with(DIFFERS) && other[0].contains(rates), "{other:?}");
+    }
+}

@@ -173,7 +173,20 @@ fn available_bytes(root: &Path) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use pericore_observe::selection::Selection;
+
     use super::*;
+
+    /// A window is long enough for 100,000 cycles of a clock of 100 MHz, and short enough for hundreds in a minute.
+    /// What an event will count on a real machine is not known.
+    #[test]
+    fn a_real_machine_has_short_windows_and_no_known_counts() {
+        let window = TestTime::<()>::window(&WallTime::default());
+        assert!((1e-3..0.1).contains(&window), "{window}");
+        let mut selection = Selection::new(pericore_catalog::family("e5-2600").unwrap());
+        selection.add_events("cbo/CLOCKTICKS/").unwrap();
+        assert_eq!(KnownTraffic::<()>::count(&RealTraffic::Others, &selection.events[0], 0, 0), None);
+    }
 
     /// 8,192 lines: 1,024 in eighths are two powers down 512. A round that left one out would come back early.
     #[test]

@@ -5,7 +5,7 @@ mod faults;
 
 use pericore_doctor::Finding;
 
-use super::software;
+use super::{documented, software};
 use crate::event_files::EventFilesArg;
 
 fn problems(machine: &str) -> Vec<String> {
@@ -55,4 +55,12 @@ fn each_fault_is_named_at_its_place() {
         let problems = problems(machine);
         assert!(problems.iter().any(|problem| problem.contains(words)), "{machine}: {problems:?}");
     }
+}
+
+/// Table 2-63 of the E5-2600 guide: CAS_COUNT is 0x04 and RD 0x03. Intel's event file has the prefix UNC_M_.
+#[test]
+fn a_name_of_intels_leads_to_the_documented_code() {
+    let family = pericore_catalog::family("e5-2600").unwrap();
+    assert_eq!(documented(family, "UNC_M_CAS_COUNT.RD"), Some(("imc/CAS_COUNT.RD".to_owned(), 0x304)));
+    assert_eq!(documented(family, "UNC_M_NO_SUCH_EVENT"), None);
 }
