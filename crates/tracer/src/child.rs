@@ -103,3 +103,12 @@ fn wake_reader(shared: Shared) {
         memory::wake(slot.tail.0.as_ptr().cast());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// waitid(2), ECHILD: no process has this number, which is beyond all that Linux gives.
+    #[test]
+    fn a_child_that_is_not_there_is_not_waited_for() {
+        super::wait_for_end(i32::MAX);
+    }
+}

@@ -52,6 +52,8 @@ mod decode_test;
 mod filter;
 #[cfg(test)]
 mod filter_test;
+#[cfg(test)]
+mod program_test;
 
 pub use access::{Access, Counts, Kind, Source, Summary, Thread};
 pub use error::Error;
