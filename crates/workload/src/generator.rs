@@ -67,9 +67,14 @@ impl Generator {
         let arrays = workload.arrays();
         let share = workload.footprint / u64::from(workload.threads) / arrays / LINE * LINE;
         let mut random = Random::new(workload.seed, u64::from(thread));
-        // On a machine that has run for a while, walks are anywhere.
-        let is_anywhere = workload.warm && workload.kind != Kind::Loaded;
-        let position = if is_anywhere { random.below(share / workload.stride) * workload.stride } else { 0 };
+        // On a machine that has run for a while, walks are anywhere. Of loads and stores each has half of a share, and
+        // the chase, which is everywhere, begins at its first number.
+        let position = match workload.kind {
+            _ if !workload.warm => 0,
+            Kind::Loaded if thread == 0 => 0,
+            Kind::Loaded => random.below(share / 2 / LINE) * LINE,
+            _ => random.below(share / workload.stride) * workload.stride,
+        };
         Self {
             kind: workload.kind,
             random,
@@ -85,7 +90,7 @@ impl Generator {
             array: 0,
             element: 0,
             stores: 0,
-            written: 0,
+            written: position,
             delay: workload.delay,
             first: thread == 0,
         }

@@ -12,8 +12,8 @@ use crate::uncore::emerald_rapids::event::Event;
 
 /// Uncore cycles for which a receiver gathers credits (assumption).
 const GATHERING: Tick = 16;
-/// Uncore cycles that they need to the other socket.
-const RETURNING: Tick = 60;
+/// Uncore cycles that they need to the other socket (assumption: less than a message, which also goes through buffers).
+const RETURNING: Tick = 50;
 
 impl Model {
     /// A message has left the link layer's buffers: its credits are free.

@@ -8,9 +8,10 @@ use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
 
 /// Uncore cycles without a message after which a direction rests some of its lanes, and after which its sender asks for a shut-down
-/// (assumptions: 1 us, 4 us).
-const REST: Tick = 2_500;
-const SHUT_DOWN: Tick = 10_000;
+/// (assumptions: 4 us, 8 us. With 1 us one thread's dependent loads found lanes at rest, and took longer than under a
+/// light load: on silicon they do not).
+const REST: Tick = 10_000;
+const SHUT_DOWN: Tick = 20_000;
 /// Uncore cycles to come back from either (assumptions).
 const WIDEN: Tick = 50;
 const TRAINING: Tick = 500;

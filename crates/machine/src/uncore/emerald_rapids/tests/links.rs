@@ -93,13 +93,13 @@ fn completions_take_the_acknowledge_ring() {
 #[test]
 fn a_link_that_slept_trains_before_it_sends() {
     let mut model = quiet();
-    let at = after(&mut model, 6);
+    let at = after(&mut model, 10);
     let of = |at: &Snapshot, event: &str| at.count(0, 0, Question::new("upi", event)).unwrap();
-    // Idle from the start: lanes rest after 1 us, and the link is shut down after 4 us.
+    // Idle from the start: lanes rest after 4 us, and the link is shut down after 8 us.
     assert_eq!((of(&at, "POWER_L1_REQ"), of(&at, "PHY_INIT_CYCLES")), (1, 0));
     assert!(of(&at, "L1_POWER_CYCLES") > 0 && of(&at, "TxL0P_POWER_CYCLES") > 0);
     send(&mut model, 1, Packet::new(LinkMessage::ReadData));
-    let at = after(&mut model, 7);
+    let at = after(&mut model, 11);
     // 500 uncore cycles of 28 ticks, in link cycles.
     let cycles = 500 * 28 / model.clocks().upiclk.ticks();
     assert!(of(&at, "PHY_INIT_CYCLES").abs_diff(cycles) <= 1, "{}", of(&at, "PHY_INIT_CYCLES"));
