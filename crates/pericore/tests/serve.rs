@@ -117,7 +117,10 @@ fn what_is_exported_is_what_the_traffic_was() {
     assert!(accesses <= sampled.len() + 2, "{accesses} reads for {} samples", sampled.len());
 
     let open = parsed("open", part(&run, "open"));
-    let names = |samples: &BTreeMap<(String, String), String>| samples.keys().cloned().collect::<Vec<_>>();
+    // A doubt is there with the sample that it is about: on a busy host with one of two, perhaps.
+    let names = |samples: &BTreeMap<(String, String), String>| {
+        samples.keys().filter(|(name, _)| name != "pericore_doubtful").cloned().collect::<Vec<_>>()
+    };
     assert_eq!(names(&open), names(&plain));
     let last = |place: &dyn Fn(&crate::live::rig::Access) -> bool| {
         run.all(place).iter().rev().find_map(|access| match access.entry.kind {

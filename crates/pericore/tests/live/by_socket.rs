@@ -42,13 +42,19 @@ fn each_socket_has_a_thread_on_a_cpu_of_its_own() {
         let rig = Rig { family, sockets, ..Rig::default() };
         let text = format!(
             r#""$P" stat -I 50 -j -e {events} --timeout 400 & pid=$!
-            until held=$(cat /proc/$pid/task/*/children | tr -d ' ') &&
-                grep -qs 'socket {last}' /proc/$held/task/*/comm; do kill -0 $pid || exit 9; sleep 0.01; done
+            # Threads have a name before they have a CPU.
+            placed() {{
+                for task in /proc/$1/task/*; do
+                    grep -qs '^socket ' $task/comm && sed -n 's/^Cpus_allowed_list:\t//p' $task/status
+                done | grep -c '^[0-9]*$'
+            }}
+            until held=$(cat /proc/$pid/task/*/children | tr -d ' ') && [ "$(placed $held)" = {sockets} ]; do
+                kill -0 $pid || exit 9; sleep 0.01
+            done
             for task in /proc/$held/task/*; do
                 echo "thread ${{task##*/}} $(cat $task/comm): $(sed -n 's/^Cpus_allowed_list:\t//p' $task/status)"
             done
-            wait $pid"#,
-            last = sockets - 1
+            wait $pid"#
         );
         let (run, left) = script(&rig, &text);
         assert_eq!(run.outcome, Outcome::Exited(0), "{}{}", run.stdout, run.stderr);

@@ -6,7 +6,8 @@ use std::process::Output;
 use super::E5;
 use super::folder::{Folder, stderr_of};
 
-/// `stat` and, of the same run, `record` and `report`: equal lines in all forms and scopes. Under a table `stat` says more.
+/// `stat` and, of the same run, `record` and `report`: equal lines in all forms and scopes, of which each case has a third
+/// and each pair is in two cases. Under a table `stat` says more.
 #[test]
 fn a_report_is_what_stat_would_have_printed() {
     let folder = Folder::new();
@@ -17,31 +18,34 @@ fn a_report_is_what_stat_would_have_printed() {
     let emr = ["--machine", "8592+", "--workload", "random:requests=4k,footprint=64M"];
     // The same span, as a whole and by intervals; where events take turns, one interval, since one that cuts a turn in two tells more of the
     // standard error.
-    for (case, machine, asked, when, by_interval) in [
+    let cases = [
         ("spans", &E5[..], &asked[..], &["--timeout", "0.025"][..], false),
         ("intervals", &E5[..], &asked[..], &[][..], true),
         ("two sockets", &sockets[..], &asked[..], &["--timeout", "0.02", "-D", "0.02"][..], false),
         ("turns", &E5[..], &turns[..], &["-I", "1000"][..], false),
         ("turns by intervals", &E5[..], &turns[..], &[][..], true),
         ("mesh", &emr[..], &[][..], &["--timeout", "0.01"][..], false),
-    ] {
+    ];
+    for (number, (case, machine, asked, when, by_interval)) in cases.into_iter().enumerate() {
         folder.shown(&[&["record", "--truth"], machine, asked, when]);
-        for scope in [&[][..], &["--per-socket"], &["-A"]] {
-            for form in [&[][..], &["-j"], &["-x", ";"]] {
-                for truth in [&[][..], &["--truth"]] {
-                    let how = [scope, form, truth, if by_interval { &["-I"] } else { &[][..] }].concat();
-                    let report = folder.shown(&[&["report"], &how]);
-                    let how = [scope, form, truth, if by_interval { &["-I", "0.01"] } else { &[][..] }].concat();
-                    let when = if case == "turns" { &[][..] } else { when };
-                    let stat = folder.shown(&[&["stat", "-o", "/dev/stdout"], machine, asked, when, &how]);
-                    assert!(report.lines().count() > 1, "{case} {how:?}: {report}");
-                    if form.is_empty() {
-                        let behind =
-                            stat.strip_prefix(&report).unwrap_or_else(|| panic!("{case} {how:?}:\n{stat}\n{report}"));
-                        assert!(behind.starts_with(" accesses: "), "{case} {how:?}: {behind}");
-                    } else {
-                        assert_eq!(stat, report, "{case} {how:?}");
-                    }
+        let scopes = [&[][..], &["--per-socket"], &["-A"]];
+        let forms = [&[][..], &["-j"], &["-x", ";"]];
+        for (shift, scope) in scopes.into_iter().enumerate() {
+            // Each scope has another form in the next case.
+            let form = forms[(number + shift) % forms.len()];
+            for truth in [&[][..], &["--truth"]] {
+                let how = [scope, form, truth, if by_interval { &["-I"] } else { &[][..] }].concat();
+                let report = folder.shown(&[&["report"], &how]);
+                let how = [scope, form, truth, if by_interval { &["-I", "0.01"] } else { &[][..] }].concat();
+                let when = if case == "turns" { &[][..] } else { when };
+                let stat = folder.shown(&[&["stat", "-o", "/dev/stdout"], machine, asked, when, &how]);
+                assert!(report.lines().count() > 1, "{case} {how:?}: {report}");
+                if form.is_empty() {
+                    let behind =
+                        stat.strip_prefix(&report).unwrap_or_else(|| panic!("{case} {how:?}:\n{stat}\n{report}"));
+                    assert!(behind.starts_with(" accesses: "), "{case} {how:?}: {behind}");
+                } else {
+                    assert_eq!(stat, report, "{case} {how:?}");
                 }
             }
         }

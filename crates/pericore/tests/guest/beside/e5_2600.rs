@@ -28,6 +28,7 @@ const SCENE: Scene = Scene {
 };
 
 #[test]
+#[ignore = "two minutes of a guest: the long form"]
 fn perf_comes_and_goes_on_e5_2600() {
     if switched_off() {
         return;

@@ -108,8 +108,10 @@ impl Scene {
             panic!("one line of all\n{}", run.output)
         };
         let truth = truth::during(&self.runs(self.part(run, notes), config), happening) as f64;
-        // perf scales each interval, adds these up, and cuts the share of the time to whole per cent.
-        assert!((shown / truth - 1.0).abs() < 0.035, "perf shows {shown}, the truth is {truth}\n{}", run.output);
+        // perf scales each interval, adds these up, and cuts the share of the time to whole per cent. How long our
+        // readings stop the unit, which perf takes for time in which it counted, differs between intervals on a busy
+        // host.
+        assert!((shown / truth - 1.0).abs() < 0.1, "perf shows {shown}, the truth is {truth}\n{}", run.output);
     }
 
     /// Beside others nothing is frozen, and counters are read one after the other, on slow hosts with long gaps:
