@@ -3,7 +3,8 @@ use std::fs::{Permissions, copy, set_permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 
 /// execve(2): the set-user-ID bit makes a program run as its owner and, where the group may execute it, the
-/// set-group-ID bit as its group. Under QEMU it would not. A program that merely belongs to another user runs as anybody's does.
+/// set-group-ID bit as its group. Under QEMU it would not. A program that merely belongs to another user runs as
+/// anybody's does.
 #[test]
 fn what_takes_the_rights_of_another_user_or_group_is_refused() {
     const OTHER: u32 = 65_534;

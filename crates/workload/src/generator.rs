@@ -287,6 +287,17 @@ mod tests {
         assert_eq!((stores[128], loads[128]), (0x6000, 0x4000), "round in 128 lines each");
     }
 
+    /// Side by side they would all be in the same banks, load after load.
+    #[test]
+    fn on_a_machine_that_has_run_the_walks_are_anywhere_in_their_shares() {
+        let workload = Workload { warm: true, threads: 9, footprint: 9 << 20, ..Workload::new(Kind::Loaded) };
+        let mut places: Vec<u64> =
+            (1..9).map(|thread| Generator::new(&workload, thread).make().address - (u64::from(thread) << 20)).collect();
+        assert!(places.iter().all(|place| *place < 1 << 19), "loads have the first half: {places:?}");
+        places.sort_unstable();
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]) && places[7] > 1 << 17, "{places:?}");
+    }
+
     #[test]
     fn pauses_have_their_mean() {
         let workload = Workload { threads: 2, delay: 20, ..Workload::new(Kind::Loaded) };
