@@ -290,34 +290,11 @@ mod tests {
     }
 
     fn interval(end: f64, seconds: f64, count: Option<f64>, share: f64) -> Report {
-        let row = |name: &str, value: Value, unit_of_measure| Row {
-            name: name.to_owned(),
-            place: None,
-            value,
-            seconds,
-            unit_of_measure,
-            standard_error: None,
-            spread: None,
-            truth: None,
-            limit: None,
-            nature: crate::row::Nature::default(),
-            answering: None,
-            through: None,
-        };
+        let row =
+            |name: &str, value: Value, unit_of_measure| Row { seconds, unit_of_measure, ..Row::named(name, value) };
         let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
         let rows = vec![row("x", count, None), row("y", Value::measured(share), Some(UnitOfMeasure::Percent))];
-        Report {
-            interval_end: Some(end),
-            is_summary: false,
-            seconds,
-            stood: false,
-            paused: 0.0,
-            is_withdrawn: false,
-            runs: None,
-            rows,
-            summary: &[],
-            floorplan: &[],
-        }
+        Report { interval_end: Some(end), seconds, ..Report::of(rows) }
     }
 
     /// 100, 50 and 300 in one second, one second and two: rates 100, 50 and 150, whose mean is 450 in 4 s. Without its

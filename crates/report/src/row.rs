@@ -112,6 +112,48 @@ impl Row {
     }
 }
 
+/// What tests begin with.
+#[cfg(test)]
+impl Row {
+    /// A row that was counted for a second, of everything together and without a unit of measure.
+    pub(crate) fn named(name: &str, value: Value) -> Self {
+        Self {
+            name: name.to_owned(),
+            place: None,
+            value,
+            seconds: 1.0,
+            unit_of_measure: None,
+            standard_error: None,
+            spread: None,
+            truth: None,
+            limit: None,
+            nature: Nature::default(),
+            answering: None,
+            through: None,
+        }
+    }
+}
+
+/// What tests begin with.
+#[cfg(test)]
+impl Report {
+    /// A second with these rows.
+    pub(crate) const fn of(rows: Vec<Row>) -> Self {
+        Self {
+            interval_end: None,
+            is_summary: false,
+            seconds: 1.0,
+            stood: false,
+            paused: 0.0,
+            is_withdrawn: false,
+            runs: None,
+            rows,
+            summary: &[],
+            floorplan: &[],
+        }
+    }
+}
+
 /// What stands for a number that there is not, in perf's words; perf has none for a quotient that has no value.
 pub const fn placeholder(grade: Grade, is_metric: bool) -> &'static str {
     match grade {

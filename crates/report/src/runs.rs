@@ -115,32 +115,11 @@ mod tests {
     use super::*;
 
     fn report(counts: [Option<f64>; 2], seconds: f64) -> Report {
-        let row = |count: Option<f64>| Row {
-            name: "x".to_owned(),
-            place: None,
-            value: count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured),
-            seconds,
-            unit_of_measure: None,
-            standard_error: None,
-            spread: None,
-            truth: count,
-            limit: None,
-            nature: crate::row::Nature::default(),
-            answering: None,
-            through: None,
+        let row = |count: Option<f64>| {
+            let value = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
+            Row { seconds, truth: count, ..Row::named("x", value) }
         };
-        Report {
-            interval_end: None,
-            is_summary: false,
-            seconds,
-            stood: false,
-            paused: 0.0,
-            is_withdrawn: false,
-            runs: None,
-            rows: counts.map(row).into(),
-            summary: &[],
-            floorplan: &[],
-        }
+        Report { seconds, ..Report::of(counts.map(row).into()) }
     }
 
     #[test]

@@ -151,7 +151,7 @@ mod tests {
     use pericore_metrics::{UnitOfMeasure, Value};
 
     use super::*;
-    use crate::{Nature, Place};
+    use crate::Place;
 
     fn device(address: &str, name: Option<&str>, node: Option<u16>) -> PciDevice {
         let (address, ids) = (address.to_owned(), "144d:a80a".to_owned());
@@ -160,34 +160,14 @@ mod tests {
 
     fn row(socket: u16, instance: &str, bytes: f64) -> Row {
         Row {
-            name: "pcie_read_bandwidth".to_owned(),
             place: Some(Place { socket, instance: Some(instance.to_owned()), instances: 1 }),
-            value: Value::measured(bytes),
-            seconds: 1.0,
             unit_of_measure: Some(UnitOfMeasure::BytesPerSecond),
-            standard_error: None,
-            spread: None,
-            truth: None,
-            limit: None,
-            nature: Nature::default(),
-            answering: None,
-            through: None,
+            ..Row::named("pcie_read_bandwidth", Value::measured(bytes))
         }
     }
 
     fn report() -> Report {
-        Report {
-            interval_end: None,
-            is_summary: false,
-            seconds: 1.0,
-            stood: false,
-            paused: 0.0,
-            is_withdrawn: false,
-            runs: None,
-            rows: vec![row(0, "iio0", 0.0), row(0, "iio1", 1.5e9), row(1, "iio1", 0.0)],
-            summary: &[],
-            floorplan: &[],
-        }
+        Report::of(vec![row(0, "iio0", 0.0), row(0, "iio1", 1.5e9), row(1, "iio1", 0.0)])
     }
 
     fn stacks() -> UnitStacks {

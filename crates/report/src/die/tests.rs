@@ -12,36 +12,16 @@ const FLOORPLAN: [&str; 4] = [
 ];
 
 fn report(instances: u32) -> Report {
-    let row = |number: u32| Row {
-        name: "cha/CLOCKTICKS/".to_owned(),
-        place: Some(Place { socket: 1, instance: Some(format!("cha{number}")), instances: 1 }),
-        value: match number {
+    let row = |number: u32| {
+        let value = match number {
             3 => Value::missing(Validity::unreadable("cha3", "it does not answer")),
             8 => Value::new(0.0, Validity::suspect("it stands")),
             _ => Value::measured(f64::from(number) * 1500.0),
-        },
-        seconds: 1.0,
-        unit_of_measure: None,
-        standard_error: None,
-        spread: None,
-        truth: None,
-        limit: None,
-        nature: crate::row::Nature::default(),
-        answering: None,
-        through: None,
+        };
+        let place = Place { socket: 1, instance: Some(format!("cha{number}")), instances: 1 };
+        Row { place: Some(place), ..Row::named("cha/CLOCKTICKS/", value) }
     };
-    Report {
-        interval_end: None,
-        is_summary: false,
-        seconds: 1.0,
-        stood: false,
-        paused: 0.0,
-        is_withdrawn: false,
-        runs: None,
-        rows: (0..instances).map(row).collect(),
-        summary: &[],
-        floorplan: &FLOORPLAN,
-    }
+    Report { floorplan: &FLOORPLAN, ..Report::of((0..instances).map(row).collect()) }
 }
 
 /// 1,500 times the number of the slice, in thousands; slice 3 has no number, and that of slice 8 is in doubt. The last

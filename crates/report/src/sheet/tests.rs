@@ -3,35 +3,11 @@ use pericore_metrics::{UnitOfMeasure, Validity, Value};
 use super::*;
 
 fn row(name: &str, unit_of_measure: Option<UnitOfMeasure>, value: Value) -> Row {
-    Row {
-        name: name.to_owned(),
-        place: None,
-        value,
-        seconds: 1.0,
-        unit_of_measure,
-        standard_error: None,
-        spread: None,
-        truth: None,
-        limit: None,
-        nature: crate::row::Nature::default(),
-        answering: None,
-        through: None,
-    }
+    Row { unit_of_measure, ..Row::named(name, value) }
 }
 
 fn interval(end: f64, rows: Vec<Row>) -> Report {
-    Report {
-        interval_end: Some(end),
-        is_summary: false,
-        seconds: 1.0,
-        stood: false,
-        paused: 0.0,
-        is_withdrawn: false,
-        runs: None,
-        rows,
-        summary: &[],
-        floorplan: &[],
-    }
+    Report { interval_end: Some(end), ..Report::of(rows) }
 }
 
 fn printed(sheet: &mut Sheet, report: &Report) -> String {

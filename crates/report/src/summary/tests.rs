@@ -2,7 +2,7 @@ use pericore_metrics::{Validity, Value};
 
 use super::*;
 use crate::figures::precision;
-use crate::row::{Nature, Place};
+use crate::row::Place;
 
 static SUMMARY: [SummaryFigure; 4] = [
     SummaryFigure { label: "Memory", metric: "imc/ALL", of: Some("imc/PEAK") },
@@ -12,35 +12,12 @@ static SUMMARY: [SummaryFigure; 4] = [
 ];
 
 fn row(name: &str, socket: Option<u16>, value: Value, unit: UnitOfMeasure) -> Row {
-    Row {
-        name: name.to_owned(),
-        place: socket.map(|socket| Place { socket, instance: None, instances: 4 }),
-        value,
-        seconds: 1.0,
-        unit_of_measure: Some(unit),
-        standard_error: None,
-        spread: None,
-        truth: None,
-        limit: None,
-        nature: Nature::default(),
-        answering: None,
-        through: None,
-    }
+    let place = socket.map(|socket| Place { socket, instance: None, instances: 4 });
+    Row { place, unit_of_measure: Some(unit), ..Row::named(name, value) }
 }
 
 fn printed(rows: Vec<Row>, interval_end: Option<f64>) -> String {
-    let report = Report {
-        interval_end,
-        is_summary: false,
-        seconds: 1.0,
-        stood: false,
-        paused: 0.0,
-        is_withdrawn: false,
-        runs: None,
-        rows,
-        summary: &SUMMARY,
-        floorplan: &[],
-    };
+    let report = Report { interval_end, summary: &SUMMARY, ..Report::of(rows) };
     let mut text = Vec::new();
     print(&mut text, &report, true).unwrap();
     String::from_utf8(text).unwrap()

@@ -5,36 +5,15 @@ use serde_json::{Value as Json, json};
 
 use super::super::PageData;
 use super::*;
-use crate::row::{Nature, Row};
+use crate::row::Row;
 
 /// A sample of a second with so many rows, all of one value.
 fn report(rows: usize, value: &Value) -> Report {
     let row = |index: usize| Row {
-        name: format!("x{index}"),
-        place: None,
-        value: value.clone(),
-        seconds: 1.0,
         unit_of_measure: Some(UnitOfMeasure::BytesPerSecond),
-        standard_error: None,
-        spread: None,
-        truth: None,
-        limit: None,
-        nature: Nature::default(),
-        answering: None,
-        through: None,
+        ..Row::named(&format!("x{index}"), value.clone())
     };
-    Report {
-        interval_end: None,
-        is_summary: false,
-        seconds: 1.0,
-        stood: false,
-        paused: 0.0,
-        is_withdrawn: false,
-        runs: None,
-        rows: (0..rows).map(row).collect(),
-        summary: &[],
-        floorplan: &[],
-    }
+    Report::of((0..rows).map(row).collect())
 }
 
 /// Samples at these seconds; the number is the sample's, in GB/s, from 1 on.

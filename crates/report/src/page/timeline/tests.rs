@@ -5,31 +5,11 @@ use crate::row::Nature;
 
 fn report(end: f64, value: Value, weight: Option<f64>) -> Report {
     let row = Row {
-        name: "x".to_owned(),
-        place: None,
-        value,
-        seconds: 1.0,
         unit_of_measure: Some(UnitOfMeasure::Nanoseconds),
-        standard_error: None,
-        spread: None,
-        truth: None,
-        limit: None,
         nature: Nature { weight, ..Nature::default() },
-        answering: None,
-        through: None,
+        ..Row::named("x", value)
     };
-    Report {
-        interval_end: Some(end),
-        is_summary: false,
-        seconds: 1.0,
-        stood: false,
-        paused: 0.0,
-        is_withdrawn: false,
-        runs: None,
-        rows: vec![row],
-        summary: &[],
-        floorplan: &[],
-    }
+    Report { interval_end: Some(end), ..Report::of(vec![row]) }
 }
 
 fn of(values: impl IntoIterator<Item = Value>, room: usize) -> Timeline {
