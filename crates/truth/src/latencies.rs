@@ -41,18 +41,6 @@ impl Latencies {
         self.most
     }
 
-    /// Cycles that a share of the reads, from 0 to 1, did not exceed; 65,536 if it is at least as many. Nothing
-    /// without reads.
-    pub fn quantile(&self, share: f64) -> Option<u64> {
-        let wanted = (share * self.reads as f64).ceil().max(1.0) as u64;
-        let mut sum = 0;
-        let place = self.counts.iter().position(|count| {
-            sum += count;
-            sum >= wanted
-        });
-        place.map(|cycles| cycles as u64)
-    }
-
     /// Reads by cycles, in rising order, without those that there are none of.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         (0..).zip(self.counts.iter().copied()).filter(|(_, reads)| *reads > 0)
@@ -63,20 +51,17 @@ impl Latencies {
 mod tests {
     use super::Latencies;
 
-    /// Of 1, 2, …, 100 cycles and one of a million: the 51st is the median of 101.
+    /// Of 1, 2, …, 100 cycles and one of a million.
     #[test]
     fn reads_are_counted_by_their_cycles() {
         let mut latencies = Latencies::default();
-        assert_eq!((latencies.quantile(0.5), latencies.counts().count()), (None, 0));
+        assert_eq!((latencies.reads(), latencies.counts().count()), (0, 0));
         (1..=100).rev().for_each(|cycles| latencies.add(cycles));
         latencies.add(1_000_000);
         assert_eq!((latencies.reads(), latencies.cycles(), latencies.most()), (101, 5_050 + 1_000_000, 1_000_000));
-        assert_eq!(
-            [0.0, 0.5, 0.95, 0.99, 1.0].map(|share| latencies.quantile(share)),
-            [1, 51, 96, 100, 65_536].map(Some)
-        );
+        let expected = (1..=100).map(|cycles| (cycles, 1)).chain([(65_536, 1)]);
+        assert!(latencies.counts().eq(expected));
         latencies.add(7);
         assert_eq!(latencies.counts().find(|(cycles, _)| *cycles == 7), Some((7, 2)));
-        assert_eq!(latencies.counts().map(|(_, reads)| reads).sum::<u64>(), 102);
     }
 }
