@@ -1,10 +1,8 @@
 //! The machine to observe, and the families and units that the command line names.
 
-use std::path::Path;
-
 use pericore_catalog::search::hint;
 use pericore_catalog::{Family, kernel};
-use pericore_machine::{MachineSpec, SpecError, part_file};
+use pericore_machine::{MachineSpec, SpecError};
 use pericore_observe::linux::{Host, Processor, Root};
 
 use crate::failure::Failure;
@@ -18,6 +16,12 @@ pub fn host() -> Result<Host, Failure> {
     Host::new(Root::default(), Processor::here()).map_err(Failure::failed)
 }
 
+/// The name of the machine that this runs on, in its network; `None` if it has none.
+pub fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 /// The family of that name, or of the preset or machine that it names: what `stat` takes, look-ups take too.
 ///
 /// # Errors
@@ -29,9 +33,8 @@ pub fn family(name: &str) -> Result<&'static Family, Failure> {
     if let Some(family) = kernel::family(name) {
         return Ok(family.family());
     }
-    if part_file(name).is_some_and(|(file, _)| Path::new(file).is_file()) {
-        return opened::spec(name).map(|machine| machine.family());
-    }
+    let own = opened::own_part(name)?;
+    let name = own.as_deref().unwrap_or(name);
     MachineSpec::parse(name).map(|machine| machine.family()).map_err(|error| {
         if !matches!(error, SpecError::Unknown { .. }) {
             return Failure::usage(error);

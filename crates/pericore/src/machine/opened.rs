@@ -46,8 +46,12 @@ fn named<T>(
     }
 }
 
-/// `FILE.toml[:KEYS]`: a part of the user's own (`docs/machine/software-xeons.md`), as the name that it gives itself.
-fn own_part(name: &str) -> Result<Option<String>, Failure> {
+/// `FILE.toml[:KEYS]`: a part of the user's own (`docs/machine/software-xeons.md`), as the name that it gives itself;
+/// `None` for any other name.
+///
+/// # Errors
+/// A file that cannot be read, or is no part.
+pub fn own_part(name: &str) -> Result<Option<String>, Failure> {
     let Some((file, keys)) = part_file(name).filter(|(file, _)| Path::new(file).is_file()) else { return Ok(None) };
     let file = Path::new(file);
     let part = pericore_machine::add_part(&read(file)?);

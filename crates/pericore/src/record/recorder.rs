@@ -14,14 +14,7 @@ use pericore_table::FlushPace;
 use super::{PACES, RecordArgs};
 use crate::failure::Failure;
 use crate::measure::{Receiver, Subject, Taken};
-use crate::{notice, refused_file};
-
-/// This machine's name in its network.
-fn host() -> Option<String> {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    let name = name.trim();
-    (!name.is_empty()).then(|| name.to_owned())
-}
+use crate::{notice, refused_file, target};
 
 /// Writes each sample as it comes.
 pub struct Recorder<'a> {
@@ -50,7 +43,7 @@ impl<'a> Recorder<'a> {
         let names = FileNames {
             file: &args.output,
             parts,
-            host: (!is_virtual).then(host).flatten(),
+            host: (!is_virtual).then(target::host_name).flatten(),
             started: if is_virtual { UNIX_EPOCH } else { SystemTime::now() },
         };
         Self {

@@ -26,7 +26,7 @@ use super::push::Push;
 use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
 use crate::measure::{Ender, Receiver, Subject, Taken};
-use crate::notice;
+use crate::{notice, target};
 
 /// Intervals without a sample after which the server is not well; it is patient for some seconds in any case.
 const INTERVALS_MISSED: f64 = 5.0;
@@ -125,7 +125,7 @@ impl Receiver for Exporter<'_> {
         let last_hour = LastHour::new(ServedMachine {
             title: on_one_line(&subject.title),
             emulated: subject.emulated.clone(),
-            host: subject.host.map(|_| host_name()),
+            host: subject.host.and_then(|_| target::host_name()),
             began: self.environment.started,
             due: interval,
         });
@@ -235,11 +235,6 @@ impl Drop for EndWith {
 /// How long a sample may be the newest if they are due every so many seconds.
 fn stale_after(interval: f64) -> Duration {
     Duration::try_from_secs_f64(INTERVALS_MISSED * interval).unwrap_or(Duration::MAX).max(LEAST_PATIENCE)
-}
-
-/// The machine's name.
-fn host_name() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// Seconds since the epoch.

@@ -20,6 +20,7 @@ use pericore_observe::results::Scope;
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
+use crate::target;
 use exporter::Exporter;
 
 /// Milliseconds: counters stand while they are read, and in a shorter interval that is much of the time.
@@ -77,10 +78,9 @@ impl ServeArgs {
         if matches!(self.listen, Listen::Unix(_)) {
             return Hosts::any();
         }
-        let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let own = own.trim();
+        let own = target::host_name().unwrap_or_default();
         let short = own.split('.').next().unwrap_or_default();
-        let names = [own, short].into_iter().filter(|name| !name.is_empty()).map(str::to_owned);
+        let names = [&*own, short].into_iter().filter(|name| !name.is_empty()).map(str::to_owned);
         Hosts::named(names.chain(self.host.iter().cloned()))
     }
 

@@ -18,7 +18,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::confined::{ThreadPart, confine};
 use crate::failure::Failure;
-use crate::{input, notice};
+use crate::{input, notice, target};
 
 /// Where collectors take metrics, unless the address has a path.
 const PATH: &str = "/v1/metrics";
@@ -84,9 +84,9 @@ impl PushArgs {
         let sender = Sender { url, agent, waiting, tally: Arc::clone(&tally) };
         let started = thread::Builder::new().name("push".to_owned()).spawn(move || sender.run());
         started.map_err(|error| Failure::failed(format!("cannot start the thread that sends samples: {error}")))?;
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let host = target::host_name().unwrap_or_default();
         let attributes =
-            [("service.name", "pericore"), ("service.version", env!("CARGO_PKG_VERSION")), ("host.name", host.trim())];
+            [("service.name", "pericore"), ("service.version", env!("CARGO_PKG_VERSION")), ("host.name", &host)];
         let resource = attributes.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         Ok(Some(Push { bodies, tally, resource }))
     }
