@@ -17,7 +17,7 @@ struct State {
     machine: ServedMachine,
     curves: LiveCurves,
     /// The newest sample's rows; none before the first.
-    newest: Option<Arc<Report>>,
+    newest: Option<Report>,
     /// All that there is as JSON, and how many samples that are: each page that is opened wants it.
     whole: Option<(u64, Vec<u8>)>,
     /// Seconds that were sampled.
@@ -25,7 +25,7 @@ struct State {
 }
 
 /// What does not change.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ServedMachine {
     pub title: String,
     pub emulated: Option<String>,
@@ -56,7 +56,7 @@ impl LastHour {
         state.end = end.unwrap_or(state.end + sample.seconds).max(state.end);
         let end = state.end;
         state.curves.add(end, &all, &units);
-        state.newest = Some(Arc::new(all));
+        state.newest = Some(all);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -68,22 +68,23 @@ impl LastHour {
 impl PageFeed for LastHour {
     fn since(&self, samples: u64) -> Option<Vec<u8>> {
         let state = self.state();
-        let (report, now) = (Arc::clone(state.newest.as_ref()?), state.curves.samples());
+        let (report, now) = (state.newest.as_ref()?, state.curves.samples());
         if let Some((_, known)) = state.whole.as_ref().filter(|(of, _)| samples == 0 && *of == now) {
             return Some(known.clone());
         }
-        // Sampling must not wait until the text is written.
-        let (curves, machine) = (state.curves.clone(), state.machine.clone());
-        drop(state);
+        let machine = &state.machine;
         let newest = Newest {
             title: &machine.title,
             emulated: machine.emulated.as_deref(),
             host: machine.host.as_deref(),
             began: machine.began,
             due: machine.due,
-            report: &report,
+            report,
         };
-        let text = serde_json::to_vec(&PageData::live(&newest, &curves, samples)).ok()?;
+        let data = PageData::live(&newest, &state.curves, samples);
+        // Sampling must not wait until the text is written.
+        drop(state);
+        let text = serde_json::to_vec(&data).ok()?;
         if samples == 0 {
             self.state().whole = Some((now, text.clone()));
         }

@@ -1,5 +1,7 @@
 //! What the page shows, as JSON has it.
 
+use std::collections::HashMap;
+
 use pericore_observe::record::About;
 use serde::Serialize;
 
@@ -190,14 +192,10 @@ impl RowData {
 
 impl CurvesData {
     fn of(timeline: &Timeline) -> Self {
-        let largest = |name: &str| {
-            // What has one name is compared, so it is in one unit.
-            let rows = timeline.rows.iter().filter(|row| row.name == name);
-            rows.map(BucketRow::largest).fold(0.0, f64::max)
-        };
+        let largest = largest_by_name(timeline.rows.iter().map(|row| (&*row.name, row.largest())));
         let rows = timeline.rows.iter().map(|row| {
             let points: Vec<Drawn> = row.buckets.iter().map(Drawn::from).collect();
-            CurveData::of(row, &points, largest(&row.name), timeline.in_bucket > 1)
+            CurveData::of(row, &points, largest[&*row.name], timeline.in_bucket > 1)
         });
         Self {
             oldest: 0,
@@ -211,9 +209,10 @@ impl CurvesData {
 
     fn of_window(window: &RecentRows, from: u64) -> Self {
         let (first, ends) = window.ends_from(from);
+        let largest = largest_by_name(window.rows.iter().map(|row| (&*row.row.name, row.largest())));
         let rows = window.rows.iter().map(|row| {
             let points = row.drawn_from(first);
-            CurveData::of(&row.row, &points, window.largest(&row.row.name), window.in_bucket > 1)
+            CurveData::of(&row.row, &points, largest[&*row.row.name], window.in_bucket > 1)
         });
         Self {
             oldest: window.oldest,
@@ -224,6 +223,16 @@ impl CurvesData {
             rows: rows.collect(),
         }
     }
+}
+
+/// Of the rows of each name the number furthest from 0: what has one name is compared, so it is in one unit.
+fn largest_by_name<'a>(rows: impl Iterator<Item = (&'a str, f64)>) -> HashMap<&'a str, f64> {
+    let mut largest = HashMap::new();
+    for (name, number) in rows {
+        let most: &mut f64 = largest.entry(name).or_default();
+        *most = most.max(number);
+    }
+    largest
 }
 
 /// A time with as many digits as tell it from the next one.

@@ -13,7 +13,7 @@ const SPAN: f64 = 3600.0;
 const ROOM: (usize, usize) = (90_000, 120_000);
 
 /// The last hour's rows of all together and of instances, over time.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct LiveCurves {
     pub(super) all: RecentRows,
     pub(super) units: RecentRows,
@@ -39,7 +39,7 @@ pub struct Newest<'a> {
 }
 
 /// Rows over the last hour, in buckets of so many samples that there is room for the hour.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct RecentRows {
     room: usize,
     /// Samples of an hour when all is well.
@@ -61,7 +61,7 @@ pub(super) struct RecentRows {
 }
 
 /// A row over the last hour.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct RecentRow {
     /// What it is; its own buckets are not used.
     pub row: BucketRow,
@@ -147,12 +147,6 @@ impl RecentRows {
         let first = usize::try_from(bucket.saturating_sub(self.oldest)).unwrap_or(usize::MAX).min(self.ends.len());
         (first, self.ends.iter().skip(first).copied().collect())
     }
-
-    /// The number furthest from 0 of the rows of a name: what has one name is compared, so it is in one unit.
-    pub fn largest(&self, name: &str) -> f64 {
-        let rows = self.rows.iter().filter(|row| row.row.name == name);
-        rows.map(RecentRow::largest).fold(0.0, f64::max)
-    }
 }
 
 impl RecentRow {
@@ -172,7 +166,8 @@ impl RecentRow {
         all.skip(first).collect()
     }
 
-    fn largest(&self) -> f64 {
+    /// The number furthest from 0.
+    pub fn largest(&self) -> f64 {
         let newest = Point::of(Drawn::from(&self.newest));
         let points = self.points.iter().chain([&newest]);
         // The other of NaN and a number is the number.
