@@ -15,6 +15,7 @@ pub use view::{SummaryRow, ViewRow};
 
 use pericore_catalog_schema::{
     DecodeRole, FieldAccess, FilterNeed, Identity, Measure, OnePer, Quantity, Relation, Role, Side, SignalKind,
+    SocketBus,
 };
 use pericore_metrics::UnitOfMeasure;
 
@@ -147,8 +148,8 @@ pub struct Placement {
     pub name: String,
     pub locations: Locations,
     pub device_ids: Vec<u16>,
-    /// PCI: how many buses after the socket's uncore bus.
-    pub bus: u8,
+    /// PCI: which of the socket's buses the functions are on.
+    pub bus: SocketBus,
 }
 
 #[derive(Debug, Clone)]

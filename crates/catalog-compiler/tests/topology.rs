@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
         "\"node_mop\"",
         "identity = \"node_mop\"",
         "no identity \"node_mop\"",
-        "write one of node_id, node_map, memory_base, memory_offset, links, slices_low, slices_high, slice_count",
+        "write one of node_id, node_map, memory_base, memory_offset, links, slices_low, slices_high, slice_count, stack_buses",
     ),
 ];
 
@@ -132,4 +132,124 @@ fn what_keeps_the_rules_is_taken() {
     assert_eq!(whole().report(), "no defects");
     let links = whole().replace(BLOCK, "\"slice\"", "\"link\"");
     assert_eq!(links.report(), "no defects");
+}
+
+/// A catalogue whose box is on two stacks' buses, which an MSR has.
+fn stacks() -> Catalogue {
+    let placements = "base = 0x100\n\n[[unit.placement]]\nname = \"buses\"\nspace = \"msr\"\nbase = 0x300\n\n\
+                      [[unit.placement]]\nname = \"north\"\nspace = \"pcicfg\"\nstack = 0\n\
+                      functions = [{ device = 10, function = 2 }]\n\n\
+                      [[unit.placement]]\nname = \"south\"\nspace = \"pcicfg\"\nstack = 1\n\
+                      functions = [{ device = 10, function = 2 }]\n";
+    let catalogue = Catalogue::new().replace(FAMILY, "base = 0x100\n", placements);
+    fs::write(catalogue.root().join(NODES), STACKS).unwrap();
+    catalogue
+}
+
+/// The filters are at one offset of one function, but on two buses.
+const STACKS: &str = r#"[[register]]
+name = "buses"
+guide_name = "CPUBUSNO"
+role = "identity"
+identity = "stack_buses"
+placement = "buses"
+offset = 0
+width = 64
+source = "1.7"
+description = "Buses of the stacks."
+fields = [
+  { name = "valid", bits = "63",    access = "RO", description = "They are set." },
+  { name = "rsv",   bits = "62:16", access = "RV" },
+  { name = "bus1",  bits = "15:8",  access = "RO", description = "Of stack 1." },
+  { name = "bus0",  bits = "7:0",   access = "RO", description = "Of stack 0." },
+]
+
+[[register]]
+name = "north"
+guide_name = "NORTH"
+role = "filter"
+placement = "north"
+offset = 0x40
+width = 32
+source = "1.7"
+description = "A filter."
+fields = [{ name = "north", bits = "31:0", access = "RW", description = "What passes." }]
+
+[[register]]
+name = "south"
+guide_name = "SOUTH"
+role = "filter"
+placement = "south"
+offset = 0x40
+width = 32
+source = "1.7"
+description = "A filter."
+fields = [{ name = "south", bits = "31:0", access = "RW", description = "What passes." }]
+"#;
+
+const SOUTH: &str = "[[unit.placement]]\nname = \"south\"";
+
+const STACK_CASES: &[Case] = &[
+    case(
+        FAMILY,
+        "stack = 1\n",
+        "stack = 2\n",
+        SOUTH,
+        "placement south of unit box in toy: there is no stack 2",
+        "write one that the register with identity stack_buses has",
+    ),
+    case(
+        FAMILY,
+        "stack = 1\n",
+        "",
+        SOUTH,
+        "placement south of unit box in toy: each of the family's stacks has a bus of its own",
+        "write stack = N in place of bus",
+    ),
+    case(
+        FAMILY,
+        "stack = 1\n",
+        "stack = 1\nbus = 1\n",
+        "stack = 1\nbus = 1",
+        "a placement is on one bus, and has both bus and stack",
+        "remove one of them",
+    ),
+    case(
+        FAMILY,
+        "base = 0x300\n",
+        "base = 0x300\nstack = 0\n",
+        "[[unit.placement]]\nname = \"buses\"",
+        "placement buses of unit box in toy: only PCI functions are on a bus",
+        "remove stack",
+    ),
+    case(
+        NODES,
+        "placement = \"buses\"",
+        "placement = \"south\"",
+        "[[register]]\nname = \"buses\"",
+        "register buses has the buses of stacks, and is no MSR",
+        "place it in msr: a bus must be known before PCI is read",
+    ),
+    case(
+        NODES,
+        "{ name = \"valid\", bits = \"63\",    access = \"RO\"",
+        "{ name = \"there\", bits = \"63\",    access = \"RO\"",
+        "[[register]]\nname = \"buses\"",
+        "register buses has the buses of stacks, and not the fields for them",
+        "describe bus0, bus1, … of eight bits and valid of one",
+    ),
+];
+
+#[test]
+fn stacks_with_buses_of_their_own_have_rules_too() {
+    refused(stacks, STACK_CASES);
+    assert_eq!(stacks().report(), "no defects");
+    let unknown = whole().replace(FAMILY, "space = \"pcicfg\"\n", "space = \"pcicfg\"\nstack = 0\n").report();
+    assert!(
+        unknown.contains("no register of the family has the buses of its stacks\n    fix: add a register"),
+        "{unknown}"
+    );
+    let same_bus = stacks().replace(FAMILY, "stack = 1", "stack = 0");
+    let report = same_bus.report();
+    assert!(report.contains("shares pci stack 0 0a.2 0x40 with box0 north0"), "{report}");
 }

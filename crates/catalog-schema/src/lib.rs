@@ -36,7 +36,7 @@ pub use kernel::{
 pub use metric::{Limit, Metric, Quantity, Side};
 pub use pci::PciFunction;
 pub use processor::{CacheGeometry, CacheKind, CpuModel, CpuidLeaf, ProcessorPart};
-pub use topology::{Identity, OnePer};
+pub use topology::{Identity, OnePer, SocketBus};
 pub use unit::{Field, FieldAccess, FieldSet, Location, Placement, Register, Role, Unit};
 
 pub use postcard::Error;

@@ -81,6 +81,12 @@ impl<'c> Register<'c> {
         self.fields.iter().rfind(|field| field.access != FieldAccess::Reserved)
     }
 
+    /// The fields with the buses of stacks, by the stack's number; none but in a register of [`Identity::StackBuses`].
+    pub fn stack_buses(&self) -> impl Iterator<Item = &'c Field<'c>> {
+        let holds_them = self.identity == Some(Identity::StackBuses);
+        (0..u8::MAX).filter(move |_| holds_them).map_while(|stack| self.field(&format!("bus{stack}")))
+    }
+
     /// A field by name; not for reserved fields.
     pub fn field(&self, name: &str) -> Option<&'c Field<'c>> {
         self.fields.iter().find(|field| field.name == name)

@@ -22,6 +22,27 @@ pub enum Identity {
     SlicesHigh,
     /// Number of LLC slices in use.
     SliceCount,
+    /// The PCI bus of each of the socket's stacks, in the fields `bus0`, `bus1`, …; the field `valid` is 1 once firmware
+    /// has set them.
+    StackBuses,
+}
+
+/// Which of a socket's PCI buses functions are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SocketBus {
+    /// So many after the uncore bus.
+    Uncore(u8),
+    /// The bus of the stack of this number, which a register of [`Identity::StackBuses`] holds.
+    Stack(u8),
+}
+
+impl SocketBus {
+    /// Number among the socket's buses of its kind.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Uncore(number) | Self::Stack(number) => number,
+        }
+    }
 }
 
 /// What a unit has one instance for.

@@ -4,7 +4,8 @@ use pericore_registers::{AddressSpace, BitRange};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Event, FieldId, Identity, Measure, Metric, NamedValue, OnePer, RegisterId, Signal, Term, UnitId, embedded,
+    Event, FieldId, Identity, Measure, Metric, NamedValue, OnePer, RegisterId, Signal, SocketBus, Term, UnitId,
+    embedded,
 };
 
 /// A kind of PMON unit (all instances alike).
@@ -86,8 +87,8 @@ pub struct Placement<'c> {
     /// PCI device IDs, one per instance, or one for all; empty outside PCI.
     #[serde(deserialize_with = "embedded::list")]
     pub device_ids: &'c [u16],
-    /// PCI: how many buses after the socket's uncore bus.
-    pub bus: u8,
+    /// PCI: which of the socket's buses the functions are on.
+    pub bus: SocketBus,
 }
 
 /// Where one instance's registers start.

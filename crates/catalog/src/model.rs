@@ -8,7 +8,7 @@ use crate::rows::Arena;
 pub use crate::rows::{
     AttributeWord, CacheGeometry, CacheKind, CounterControl, CpuModel, CpuidLeaf, DecodeRole, Error, FIRST_FIXED,
     FieldAccess, FieldBits, FieldId, FilterNeed, Identity, KernelCpu, Measure, MsrKind, MsrScope, Numbering, OnePer,
-    Quantity, RegisterId, Relation, Role, Side, SignalKind, UnitId, inflate, pack, unpack,
+    Quantity, RegisterId, Relation, Role, Side, SignalKind, SocketBus, UnitId, inflate, pack, unpack,
 };
 
 /// The arena of rows that are needed for as long as the process lives. What is put into it stays.

@@ -46,6 +46,11 @@ pub fn examine(space: &mut impl RegisterSpace, family: &'static Family, cpus: &[
 fn sockets(topology: &Topology) -> Finding {
     let place = |socket: &Socket| match socket.bus {
         Some(bus) => format!("{} (cpu {}, uncore bus {bus:02x})", socket.number, socket.cpu),
+        None if !socket.stacks.is_empty() => {
+            let bus = |bus: &Option<u8>| bus.map_or_else(|| "-".to_owned(), |bus| format!("{bus:02x}"));
+            let stacks: Vec<String> = socket.stacks.iter().map(bus).collect();
+            format!("{} (cpu {}, stacks on buses {})", socket.number, socket.cpu, stacks.join(" "))
+        }
         None => format!("{} (cpu {})", socket.number, socket.cpu),
     };
     Finding::good("sockets", topology.sockets.iter().map(place).collect::<Vec<_>>().join(", "))

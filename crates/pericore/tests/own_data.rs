@@ -205,3 +205,20 @@ base = 0x790
     let (status, _, errors) = run(with(taken.path()).args(["list", "--machine", "nhm"]));
     assert!(status == Some(129) && errors.contains("a shipped family is called \"nhm\""), "{errors}");
 }
+
+/// Stacks with PCI buses of their own, of a family in a user's folder: two sockets of six stacks share 256 buses, so a stack
+/// has 21, and those of socket 1 begin at 0x80. Stack 2 of each has the memory controllers.
+#[test]
+fn a_family_of_ones_own_has_stacks_with_buses_of_their_own() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/examples/own-data");
+    let machine = ["--machine", "6st:sockets=2"];
+    let (status, _, plan) =
+        run(with(&examples).arg("stat").args(machine).args(["--dry-run", "-e", "imc5/CAS_COUNT.RD/"]));
+    assert_eq!(status, Some(0), "{plan}");
+    // D13:F2, first control at 0xD8; code 0x04, umask 0x03, enabled.
+    for write in ["0000:2a:0d.2+0xd8", "0000:aa:0d.2+0xd8"] {
+        assert!(plan.contains(&format!("pci {write} <- 0x400304  (select and enable)")), "{plan}");
+    }
+    let (status, sheet, errors) = run(with(&examples).args(["machine", "show"]).args(machine));
+    assert!(sheet.contains("first, stacks on buses 0x80 0x95 0xaa 0xbf 0xd4 0xe9"), "{status:?} {sheet}{errors}");
+}

@@ -1,6 +1,6 @@
 //! A block's identity, registers and signals, and where a family has it.
 
-use pericore_catalog_schema::{FieldAccess, Measure, Role, SignalKind};
+use pericore_catalog_schema::{FieldAccess, Measure, Role, SignalKind, SocketBus};
 
 use super::event;
 use super::number;
@@ -62,8 +62,17 @@ pub fn placement(row: &mut Row<'_, '_>) -> Placement {
         name: row.optional_string("name").unwrap_or_else(|| "main".to_owned()),
         locations,
         device_ids: row.numbers("device_ids"),
-        bus: row.optional_number("bus").unwrap_or(0),
+        bus: socket_bus(row),
     }
+}
+
+fn socket_bus(row: &mut Row<'_, '_>) -> SocketBus {
+    let after = row.optional_number("bus");
+    let Some(stack) = row.optional_number("stack") else { return SocketBus::Uncore(after.unwrap_or(0)) };
+    if after.is_some() {
+        row.report("stack", "a placement is on one bus, and has both bus and stack", "remove one of them");
+    }
+    SocketBus::Stack(stack)
 }
 
 fn msr_bases(row: &mut Row<'_, '_>) -> Vec<u32> {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use pericore_catalog_schema::SocketBus;
+
 use crate::Diagnostics;
 use crate::schema::{Family, Locations, Placement, Register};
 
@@ -43,7 +45,12 @@ fn bases(placement: &Placement) -> Vec<(String, u64)> {
     match &placement.locations {
         Locations::Msr(bases) => bases.iter().map(|&base| ("msr".to_owned(), u64::from(base))).collect(),
         Locations::Pci(functions) => {
-            functions.iter().map(|(device, function)| (format!("pci {device:02x}.{function}"), 0)).collect()
+            let bus = match placement.bus {
+                SocketBus::Uncore(0) => String::new(),
+                SocketBus::Uncore(after) => format!("bus +{after} "),
+                SocketBus::Stack(stack) => format!("stack {stack} "),
+            };
+            functions.iter().map(|(device, function)| (format!("pci {bus}{device:02x}.{function}"), 0)).collect()
         }
         Locations::Mmio(bars) => bars.iter().map(|(bar, index, offset)| (format!("{bar}{index}"), *offset)).collect(),
     }

@@ -22,7 +22,7 @@ pub fn numbers(family: &Family, diagnostics: &mut Diagnostics) {
         }
         let placements =
             family.units.iter().flat_map(|unit| unit.placements.iter().map(move |placement| (unit, placement)));
-        for (unit, placement) in placements.filter(|(_, placement)| placement.bus == 0) {
+        for (unit, placement) in placements.filter(|(_, placement)| placement.bus.number() == 0) {
             let Locations::Pci(functions) = &placement.locations else { continue };
             if functions.contains(&(row.device, row.function)) {
                 let message = format!("stub {} of {} is a function of unit {}", number(row), family.name, unit.name);

@@ -28,6 +28,7 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
         topology::identities(family, diagnostics);
         topology::node_registers(family, diagnostics);
         topology::one_per(family, diagnostics);
+        topology::stacks(family, diagnostics);
         functions::numbers(family, diagnostics);
         functions::discovery(family, diagnostics);
         core_msrs::addresses(family, diagnostics);

@@ -8,7 +8,7 @@ use super::pool::name;
 use crate::event_file::{FileMetric, with_metrics};
 use crate::model::{
     AttributeWord, Event, Family, Field, FieldAccess, FilterNeed, FilterUse, KernelFamily, KernelUnit, Measure,
-    MetricView, Numbering, Placement, PmuEvent, PmuField, PmuRow, Register, Role, Subevent, Unit, lasting,
+    MetricView, Numbering, Placement, PmuEvent, PmuField, PmuRow, Register, Role, SocketBus, Subevent, Unit, lasting,
 };
 use crate::{AddressSpace, BitRange};
 
@@ -105,7 +105,7 @@ fn unit(index: usize, unit: &'static KernelUnit) -> Unit {
             space: AddressSpace::Msr,
             instances: &[],
             device_ids: &[],
-            bus: 0,
+            bus: SocketBus::Uncore(0),
         }]),
         registers: list(registers),
         field_sets: &[],

@@ -143,7 +143,7 @@ fn place(shape: &Shape, socket: u16, unit: &Unit, register: &Register, instance:
         Location::Msr { base } => u64::from(base) + offset,
         Location::Mmio { bar, index, offset: within } => mmio::base(bar, socket, index)? + within + offset,
         Location::Pci { device, function } => {
-            let bus = u64::from(shape.uncore_bus(socket) + placement.bus);
+            let bus = u64::from(shape.bus(socket, placement.bus));
             bus << 20 | u64::from(device) << 15 | u64::from(function) << 12 | offset
         }
     };

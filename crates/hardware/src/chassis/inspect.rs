@@ -123,7 +123,7 @@ impl Chassis {
         let address = match placement.instances[found] {
             Location::Msr { base } => Address::Msr { cpu: self.shape.first_cpu(socket), msr: base + offset },
             Location::Pci { device, function } => {
-                let bus = self.shape.uncore_bus(socket) + placement.bus;
+                let bus = self.shape.bus(socket, placement.bus);
                 let segment = self.segment_of(socket);
                 Address::Pci { bdf: Bdf { segment, bus, device, function }, offset: offset as u16 }
             }

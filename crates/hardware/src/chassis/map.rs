@@ -61,7 +61,8 @@ impl AddressMap {
                     let block = wiring.instance(0, unit_index, owner(unit, placement, number));
                     if let Location::Pci { device, function } = location {
                         let device_id = placement.device_ids.get(number).or(placement.device_ids.first());
-                        map.add_function(placement.bus, device, function, block).set_device_id(device_id.copied());
+                        let bus = placement.bus.number();
+                        map.add_function(bus, device, function, block).set_device_id(device_id.copied());
                     }
                     let here =
                         |register: &&pericore_catalog::Register| usize::from(register.placement) == placement_index;
@@ -72,7 +73,8 @@ impl AddressMap {
                             match location {
                                 Location::Msr { base } => msrs.push((base + offset, place)),
                                 Location::Pci { device, function } => {
-                                    let function = map.add_function(placement.bus, device, function, block);
+                                    let bus = placement.bus.number();
+                                    let function = map.add_function(bus, device, function, block);
                                     function.add(offset as u16, register.width, place);
                                 }
                                 Location::Mmio { bar, index, offset: within } => {
@@ -113,7 +115,7 @@ impl AddressMap {
         *self.msrs.get(number.checked_sub(self.first_msr)? as usize)?
     }
 
-    /// A PCI function; `bus` counts from the socket's uncore bus.
+    /// A PCI function; `bus` counts from the socket's uncore bus, or is the number of a stack.
     #[inline]
     pub fn function(&self, bus: u8, device: u8, function: u8) -> Option<&Function> {
         if device >= 32 || function >= 8 {

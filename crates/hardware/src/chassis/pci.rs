@@ -102,6 +102,11 @@ fn identity(shape: &Shape, socket: u16, register: &Register, member: u8) -> Opti
         Identity::SlicesLow => present & 0xffff_ffff,
         Identity::SlicesHigh => present >> 32,
         Identity::SliceCount => u64::from(slices),
+        Identity::StackBuses => {
+            let buses = register.stack_buses().zip(shape.stack_buses(socket));
+            let buses = buses.fold(0, |all, (field, bus)| all | u64::from(bus) << field.bits.lsb);
+            return Some(buses | 1 << register.field("valid")?.bits.lsb);
+        }
     };
     Some(value << field.bits.lsb)
 }

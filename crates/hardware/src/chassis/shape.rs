@@ -1,6 +1,6 @@
 //! How many sockets and CPUs a machine has, and where its uncore buses are.
 
-use pericore_catalog::{Family, OnePer, Unit};
+use pericore_catalog::{Family, Identity, OnePer, SocketBus, Unit};
 
 /// The most sockets that a machine can have: eight node IDs of three bits (UBox GIDNIDMAP).
 const MOST_SOCKETS: u16 = 8;
@@ -22,6 +22,8 @@ pub struct Shape {
     pub slices: u16,
     /// Buses that a socket's uncore takes: one, or two where a unit has a placement on the next bus.
     uncore_buses: u16,
+    /// Stacks of a socket that have a bus each; none where the uncore has buses of its own.
+    stacks: u16,
 }
 
 /// A machine that cannot be.
@@ -71,8 +73,11 @@ impl Shape {
             return Err(ShapeError::Cores { cores, threads });
         }
         let placements = family.units.iter().flat_map(|unit| unit.placements);
-        let uncore_buses = 1 + placements.map(|placement| u16::from(placement.bus)).max().unwrap_or(0);
-        Ok(Self { family, sockets, cores, built: cores, threads, slices: most_slices(family), uncore_buses })
+        let after = |bus| if let SocketBus::Uncore(after) = bus { u16::from(after) } else { 0 };
+        let uncore_buses = 1 + placements.map(|placement| after(placement.bus)).max().unwrap_or(0);
+        let buses = family.identity(Identity::StackBuses);
+        let stacks = buses.map_or(0, |(_, register)| register.stack_buses().count() as u16);
+        Ok(Self { family, sockets, cores, built: cores, threads, slices: most_slices(family), uncore_buses, stacks })
     }
 
     /// The same machine with only the first `active` cores of each socket taking part, as firmware's setting of active
@@ -154,11 +159,33 @@ impl Shape {
         (socket * (256 / self.sockets)) as u8
     }
 
-    /// The socket whose share a bus belongs to, and how many buses it lies after the socket's uncore bus, if it does.
+    /// A bus of a socket. Firmware gives each stack an equal part of the socket's share, and it begins with the stack's.
+    pub fn bus(&self, socket: u16, bus: SocketBus) -> u8 {
+        match bus {
+            SocketBus::Uncore(after) => self.uncore_bus(socket) + after,
+            SocketBus::Stack(stack) => self.first_bus(socket) + stack * self.buses_of_stack(),
+        }
+    }
+
+    /// The buses of a socket's stacks, by number; none where the uncore has buses of its own.
+    pub fn stack_buses(&self, socket: u16) -> impl Iterator<Item = u8> + '_ {
+        (0..self.stacks as u8).map(move |stack| self.bus(socket, SocketBus::Stack(stack)))
+    }
+
+    fn buses_of_stack(&self) -> u8 {
+        (256 / self.sockets / self.stacks.max(1)).min(u8::MAX.into()) as u8
+    }
+
+    /// The socket whose share a bus belongs to, and which of the socket's it is, if it is one: how many buses it lies
+    /// after the uncore bus, or the stack whose bus it is.
     #[inline]
     pub fn socket_of_bus(&self, bus: u8) -> Option<(u16, u8)> {
         // There are 1, 2, 4 or 8 sockets.
         let socket = u16::from(bus) >> (8 - self.sockets.trailing_zeros());
+        if self.stacks > 0 {
+            let stack = self.stack_buses(socket).position(|own| own == bus)?;
+            return Some((socket, stack as u8));
+        }
         Some((socket, bus.checked_sub(self.uncore_bus(socket))?))
     }
 }

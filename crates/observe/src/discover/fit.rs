@@ -1,6 +1,6 @@
 //! Whether the blocks of discovery tables fit together, and into their socket.
 
-use pericore_catalog::{Family, Location, Role};
+use pericore_catalog::{Family, Location, Role, SocketBus};
 use pericore_registers::Bdf;
 
 use super::table::{Block, BlockPlace, RecordFault, Table};
@@ -46,14 +46,22 @@ fn fits(family: &'static Family, known: &[Block], bus: Option<(u16, u8)>, block:
             format!("{name} {instance} is in no document, and {what}")
         });
     }
-    let after = block.unit.placements.first().map_or(0, |placement| placement.bus);
-    let expected = bus.and_then(|(segment, bus)| Some((segment, bus.checked_add(after)?)));
+    let expected = block.unit.placements.first().and_then(|placement| bus_of(bus, placement.bus));
     if let (BlockPlace::Pci(bdf, _), Some(expected)) = (block.place, expected)
         && (bdf.segment, bdf.bus) != expected
     {
         return Err(format!("{name} {instance} would lie on bus {:02x}, which is not this socket's", bdf.bus));
     }
     Ok(block)
+}
+
+/// A bus of a socket with this uncore bus, with its segment.
+fn bus_of(uncore: Option<(u16, u8)>, bus: SocketBus) -> Option<(u16, u8)> {
+    let (segment, first) = uncore?;
+    match bus {
+        SocketBus::Uncore(after) => Some((segment, first.checked_add(after)?)),
+        SocketBus::Stack(_) => None,
+    }
 }
 
 /// What keeps a block from lying where its record says. A record decides which registers a session writes, so it leads
@@ -86,8 +94,8 @@ fn is_of_another(family: &'static Family, bus: Option<(u16, u8)>, block: &Block)
         let documented = |location: &Location| match *location {
             Location::Msr { base } => Some(BlockPlace::Msr(base + control.offset)),
             Location::Pci { device, function } => {
-                let (segment, bus) = bus?;
-                let bdf = Bdf { segment, bus: bus.checked_add(placement.bus)?, device, function };
+                let (segment, bus) = bus_of(bus, placement.bus)?;
+                let bdf = Bdf { segment, bus, device, function };
                 Some(BlockPlace::Pci(bdf, u16::try_from(control.offset).ok()?))
             }
             Location::Mmio { .. } => None,

@@ -81,7 +81,7 @@ pub(super) fn slices(
     let counted =
         counted.filter(plausible).zip(count).map(|(slices, (_, register))| (slices, register.name.to_owned()));
     let mut capable = None;
-    if socket.bus.is_some()
+    if socket.has_buses()
         && let (Some(low), Some(high)) = (family.identity(Identity::SlicesLow), family.identity(Identity::SlicesHigh))
     {
         let both = field(space, socket, low, 0)?.zip(field(space, socket, high, 0)?);

@@ -7,11 +7,12 @@ mod identity;
 mod owner;
 mod presence;
 mod sockets;
+mod stacks;
 mod table;
 mod tables;
 mod topology;
 
-use pericore_catalog::{AddressSpace, Family, Location, Unit};
+use pericore_catalog::{AddressSpace, Family, Identity, Location, Unit};
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
 pub use identity::SliceCount;
@@ -97,6 +98,33 @@ pub enum DiscoverError {
         /// The other.
         second: u8,
     },
+    /// The register with the buses of a socket's stacks is not usable.
+    #[error(
+        "socket {socket} (cpu {cpu}): {register} does not say which PCI buses are the socket's, since {what}; report the \
+         firmware fault, or count units without PCI functions"
+    )]
+    StackBuses {
+        /// Socket.
+        socket: u16,
+        /// The CPU through which it was read.
+        cpu: u32,
+        /// Register.
+        register: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+    /// Several PCI segments have the buses of a socket's stacks.
+    #[error(
+        "socket {socket}: its buses are on PCI segment {}, and nothing tells which is the socket's; report the firmware \
+         fault, or count units without PCI functions",
+        joined(.segments)
+    )]
+    Segments {
+        /// Socket.
+        socket: u16,
+        /// The segments.
+        segments: Vec<u16>,
+    },
     /// An access failed in a way that does not mean "absent".
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -124,16 +152,22 @@ enum Mechanism {
     Packages,
     /// Some lie on an uncore bus, whose socket the node registers tell.
     NodeRegisters,
+    /// Some lie on buses of stacks, which a register of each socket has.
+    StackBuses,
 }
 
 impl Mechanism {
-    fn choose(wanted: &[&'static Unit]) -> Self {
+    fn choose(family: &Family, wanted: &[&'static Unit]) -> Self {
         // What lies in memory is found through PCI, and a companion placement is part of its unit.
         let is_pci = |unit: &&Unit| {
             let mut main = unit.placements.iter().take(if unit.discovery_type.is_some() { 1 } else { usize::MAX });
             main.any(|placement| placement.space != AddressSpace::Msr)
         };
-        if wanted.iter().any(is_pci) { Self::NodeRegisters } else { Self::Packages }
+        match family.identity(Identity::StackBuses) {
+            _ if !wanted.iter().any(is_pci) => Self::Packages,
+            Some(_) => Self::StackBuses,
+            None => Self::NodeRegisters,
+        }
     }
 }
 
@@ -158,13 +192,14 @@ pub fn discover(
     let units: Vec<&'static Unit> = family.units.iter().copied().filter(|unit| wanted(unit)).collect();
     let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
     space.expect_discovery(family.name, &names);
-    let mechanism = Mechanism::choose(&units);
+    let mechanism = Mechanism::choose(family, &units);
     let mut sockets = match mechanism {
         Mechanism::Packages => sockets::by_package(cpus)?,
         Mechanism::NodeRegisters => sockets::by_node_registers(space, family, cpus)?,
+        Mechanism::StackBuses => stacks::by_stack_buses(space, family, cpus)?,
     };
     // Units that are all MSRs are where the catalogue says, and need no access to PCI and memory.
-    if mechanism == Mechanism::NodeRegisters && units.iter().any(|unit| unit.discovery_type.is_some()) {
+    if mechanism != Mechanism::Packages && units.iter().any(|unit| unit.discovery_type.is_some()) {
         match tables::seek(space, family, &mut sockets) {
             Err(denied) if units.iter().any(|unit| only_listed(unit)) => return Err(denied.into()),
             Err(denied) => {

@@ -1,6 +1,6 @@
 //! Which sockets there are, and which uncore bus is whose.
 
-use pericore_catalog::{Family, FieldAccess, Identity, Location, Register, Unit};
+use pericore_catalog::{Family, FieldAccess, Identity, Location, Register, SocketBus, Unit};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
 use super::{Cpu, DiscoverError, Socket};
@@ -73,7 +73,8 @@ fn buses_without_node_registers(
     family: &'static Family,
     sockets: &[Socket],
 ) -> Result<Vec<(u16, u8)>, AccessError> {
-    let main = family.units.iter().filter_map(|unit| unit.placements.first()).filter(|placement| placement.bus == 0);
+    let main = family.units.iter().filter_map(|unit| unit.placements.first());
+    let main = main.filter(|placement| placement.bus == SocketBus::Uncore(0));
     let functions: Vec<(u8, u8, u16)> = main
         .flat_map(|placement| {
             let ids = placement.device_ids;
@@ -102,7 +103,7 @@ fn buses_without_node_registers(
 }
 
 /// Vendor and device of a function, or nothing where the system does not have the bus.
-fn identity(space: &mut impl RegisterSpace, bdf: Bdf) -> Result<Option<u64>, AccessError> {
+pub(super) fn identity(space: &mut impl RegisterSpace, bdf: Bdf) -> Result<Option<u64>, AccessError> {
     match space.read(Address::Pci { bdf, offset: 0 }, Width::B4) {
         Ok(identity) => Ok(Some(identity)),
         Err(denied @ AccessError::Permission { .. }) => Err(denied),
@@ -111,7 +112,8 @@ fn identity(space: &mut impl RegisterSpace, bdf: Bdf) -> Result<Option<u64>, Acc
 }
 
 /// The registers of a function that tell which socket its bus belongs to.
-struct NodeRegisters {
+pub(super) struct NodeRegisters {
+    pub(super) bus: SocketBus,
     device: u8,
     function: u8,
     device_id: u16,
@@ -120,7 +122,7 @@ struct NodeRegisters {
 }
 
 impl NodeRegisters {
-    fn of(family: &'static Family) -> Option<Self> {
+    pub(super) fn of(family: &'static Family) -> Option<Self> {
         family.units.iter().find_map(|unit| Self::of_unit(unit))
     }
 
@@ -128,11 +130,17 @@ impl NodeRegisters {
         let (node_id, map) = (unit.identity(Identity::NodeId)?, unit.identity(Identity::NodeMap)?);
         let placement = unit.placements.get(usize::from(node_id.placement))?;
         let Location::Pci { device, function } = *placement.instances.first()? else { return None };
-        Some(Self { device, function, device_id: *placement.device_ids.first()?, node_id, map })
+        let device_id = *placement.device_ids.first()?;
+        Some(Self { bus: placement.bus, device, function, device_id, node_id, map })
     }
 
     /// The socket of a bus, or nothing if the bus does not have the function.
-    fn socket_of(&self, space: &mut impl RegisterSpace, segment: u16, bus: u8) -> Result<Option<u16>, DiscoverError> {
+    pub(super) fn socket_of(
+        &self,
+        space: &mut impl RegisterSpace,
+        segment: u16,
+        bus: u8,
+    ) -> Result<Option<u16>, DiscoverError> {
         let bdf = Bdf { segment, ..Bdf::new(bus, self.device, self.function) };
         if identity(space, bdf)? != Some(u64::from(self.device_id) << 16 | VENDOR_INTEL) {
             return Ok(None);

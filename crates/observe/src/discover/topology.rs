@@ -1,6 +1,6 @@
 //! The result of discovery, and where registers of an instance are.
 
-use pericore_catalog::{Family, Location, Placement, Register, Role, Unit};
+use pericore_catalog::{Family, Location, Placement, Register, Role, SocketBus, Unit};
 use pericore_registers::{Address, Bdf, Operation, Width};
 
 use super::identity::{MEMORY_BAR, SliceCount};
@@ -34,8 +34,11 @@ pub struct Socket {
     pub cpu: u32,
     /// Uncore bus, if one was looked for.
     pub bus: Option<u8>,
-    /// PCI segment of that bus.
+    /// PCI segment of its buses.
     pub segment: u16,
+    /// The buses of its stacks, by number, if the family's stacks have buses of their own and they were looked for; none for
+    /// a stack that the part does not have.
+    pub stacks: Vec<Option<u8>>,
     /// Base addresses of the memory controllers, by number, as far as they were looked for.
     memory: Vec<Option<u64>>,
     /// LLC slices in use, if something tells.
@@ -91,6 +94,16 @@ pub enum LocateError {
         /// Register.
         register: &'static str,
     },
+    /// The part does not have the stack.
+    #[error("register {register} of {unit} lies on the bus of stack {stack}, which this part does not have")]
+    NoStack {
+        /// Unit.
+        unit: &'static str,
+        /// Register.
+        register: &'static str,
+        /// Stack.
+        stack: u8,
+    },
     /// The memory controller's base address is not known.
     #[error(
         "register {register} of {unit} lies behind the base address of memory controller {controller}, which firmware did not set or \
@@ -134,13 +147,34 @@ pub enum LocateError {
 impl Socket {
     /// A socket whose units were not probed yet.
     pub const fn new(number: u16, cpu: u32, bus: Option<u8>) -> Self {
-        Self { number, cpu, bus, segment: 0, memory: Vec::new(), slices: None, table: None, units: Vec::new() }
+        Self {
+            number,
+            cpu,
+            bus,
+            segment: 0,
+            stacks: Vec::new(),
+            memory: Vec::new(),
+            slices: None,
+            table: None,
+            units: Vec::new(),
+        }
     }
 
-    /// The same with its uncore bus on another PCI segment than the first.
+    /// The same with its buses on another PCI segment than the first.
     #[must_use]
     pub fn on_segment(self, segment: u16) -> Self {
         Self { segment, ..self }
+    }
+
+    /// The same with a bus for each of its stacks.
+    #[must_use]
+    pub fn with_stacks(self, stacks: Vec<Option<u8>>) -> Self {
+        Self { stacks, ..self }
+    }
+
+    /// True if its PCI buses are known.
+    pub(super) const fn has_buses(&self) -> bool {
+        self.bus.is_some() || !self.stacks.is_empty()
     }
 
     /// What the socket's discovery tables came to; nothing if they were not looked for.
@@ -214,9 +248,21 @@ impl Socket {
         numbered.filter(|(_, presence)| **presence == Presence::Present).map(|(number, _)| number).collect()
     }
 
-    /// The bus of a placement's PCI functions, if the socket's uncore bus is known.
-    pub(super) fn bus_of(&self, placement: Option<&Placement>) -> Option<u8> {
-        self.bus?.checked_add(placement.map_or(0, |placement| placement.bus))
+    /// One of its buses, if it is known.
+    pub(super) fn bus_at(&self, bus: SocketBus) -> Option<u8> {
+        match bus {
+            SocketBus::Uncore(after) => self.bus?.checked_add(after),
+            SocketBus::Stack(stack) => self.stacks.get(usize::from(stack)).copied().flatten(),
+        }
+    }
+
+    /// The bus of a placement's PCI functions.
+    fn bus_of(&self, unit: &Unit, placement: &Placement, register: &Register) -> Result<u8, LocateError> {
+        let (unit, register) = (unit.name, register.name);
+        self.bus_at(placement.bus).ok_or(match placement.bus {
+            SocketBus::Stack(stack) if self.has_buses() => LocateError::NoStack { unit, register, stack },
+            _ => LocateError::NoBus { unit, register },
+        })
     }
 
     /// Where a member of a register array is for an instance of a unit: where the discovery table says, for the registers that
@@ -236,7 +282,8 @@ impl Socket {
         }
         let no_place = LocateError::NoPlace { unit: unit.name, register: register.name, instance };
         let placement = unit.placements.get(usize::from(register.placement));
-        let Some(location) = placement.and_then(|placement| location(unit, placement, instance)) else {
+        let found = placement.and_then(|placement| Some((placement, location(unit, placement, instance)?)));
+        let Some((placement, location)) = found else {
             // An instance that no document has.
             return self.beside(unit, instance, register, member).ok_or(no_place);
         };
@@ -248,8 +295,7 @@ impl Socket {
                 Ok(Place { address: Address::Msr { cpu: self.cpu, msr: base + offset }, width: Width::B8 })
             }
             Location::Pci { device, function } => {
-                let bus =
-                    self.bus_of(placement).ok_or(LocateError::NoBus { unit: unit.name, register: register.name })?;
+                let bus = self.bus_of(unit, placement, register)?;
                 let offset = u16::try_from(offset).map_err(|_| no_place)?;
                 let bdf = Bdf { segment: self.segment, bus, device, function };
                 Ok(Place { address: Address::Pci { bdf, offset }, width })

@@ -28,12 +28,12 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
         shape.threads
     )?;
     for socket in 0..shape.sockets {
-        writeln!(
-            out,
-            "  socket {socket}: CPU {} first, uncore bus {:#04x}",
-            shape.first_cpu(socket),
-            shape.uncore_bus(socket)
-        )?;
+        let stacks: Vec<String> = shape.stack_buses(socket).map(|bus| format!("{bus:#04x}")).collect();
+        let buses = match stacks[..] {
+            [] => format!("uncore bus {:#04x}", shape.uncore_bus(socket)),
+            _ => format!("stacks on buses {}", stacks.join(" ")),
+        };
+        writeln!(out, "  socket {socket}: CPU {} first, {buses}", shape.first_cpu(socket))?;
     }
     for unit in shape.family.units {
         let present = (0..unit.instances).filter(|&instance| shape.has(unit, instance)).count();
