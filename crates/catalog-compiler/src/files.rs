@@ -11,7 +11,7 @@ use walk::{Trust, WalkedFile, walk};
 use crate::{Diagnostics, Place};
 
 /// Folders that a catalogue has.
-const FOLDERS: [&str; 3] = ["families/", "blocks/", "core-msrs/"];
+const FOLDERS: [&str; 4] = ["families/", "blocks/", "core-msrs/", "views/"];
 
 /// A file, by its path relative to the root.
 #[derive(Debug)]

@@ -44,6 +44,8 @@ pub struct Family {
     pub clocks: Vec<(String, String)>,
     /// Metrics that are counted when the user names none, as `unit/METRIC`.
     pub default_metrics: Vec<String>,
+    /// The file of `views` whose rows it has, too, and where it is named.
+    pub shared_views: Option<(String, Place)>,
     pub views: Vec<ViewRow>,
     pub summary: Vec<SummaryRow>,
     /// Rows of the die, with the names of unit instances.

@@ -5,8 +5,9 @@ use super::block::events_with;
 use super::processor;
 use super::row::Row;
 use super::unit;
+use super::views::{self, ViewSet};
 use crate::Place;
-use crate::schema::{Block, Deviation, Family, FunctionRow, Include, Placement, SummaryRow, Unit, ViewRow};
+use crate::schema::{Block, Deviation, Family, FunctionRow, Include, Placement, Unit};
 
 /// A unit as its family lists it.
 #[derive(Debug)]
@@ -19,8 +20,16 @@ pub struct Listed {
     placements: Vec<Placement>,
 }
 
+impl Listed {
+    /// What the block has and the family does not, as `unit/NAME`.
+    pub fn without(&self) -> impl Iterator<Item = String> {
+        self.without.iter().map(|(name, _)| format!("{}/{name}", self.name))
+    }
+}
+
 /// The family without its units, and these as it lists them, in the order of output.
 pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
+    let ViewSet { views, summary } = views::read(row);
     let family = Family {
         place: row.place(),
         name: row.string("family"),
@@ -30,18 +39,9 @@ pub fn read(row: &mut Row<'_, '_>) -> (Family, Vec<Listed>) {
         cpus: row.tables("cpus", None, |row| (row.number("family"), row.number("model"))),
         clocks: row.tables("clocks", None, |row| (row.string("name"), row.string("description"))),
         default_metrics: row.strings("default_metrics"),
-        views: row.tables("view", None, |row| ViewRow {
-            place: row.place(),
-            name: row.string("name"),
-            title: row.string("title"),
-            metrics: row.strings("metrics"),
-        }),
-        summary: row.tables("summary", None, |row| SummaryRow {
-            place: row.place(),
-            label: row.string("label"),
-            metric: row.string("metric"),
-            of: row.optional_string("of"),
-        }),
+        shared_views: row.placed_string("views"),
+        views,
+        summary,
         floorplan: row.placed_strings("floorplan"),
         processor: row.table("processor", processor::read),
         stubs: row.tables("stub", None, function),

@@ -11,6 +11,7 @@ mod processor;
 mod row;
 mod unit;
 mod values;
+mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ use crate::diagnostics::nearest;
 use crate::schema::{Block, Catalogue, CoreMsrRow};
 use crate::{Diagnostics, Files, Place};
 use row::Row;
+use views::ViewSet;
 
 /// Reads every file; what cannot be read is reported and left out.
 pub fn catalogue(files: &Files, diagnostics: &mut Diagnostics) -> Catalogue {
@@ -32,7 +34,7 @@ pub fn catalogue(files: &Files, diagnostics: &mut Diagnostics) -> Catalogue {
         reader.diagnostics.report(Place { file, line: 0 }, "the catalogue has no family", fix);
     }
     reader.unused_blocks(|_| true);
-    reader.unused_msr_sets(|_| true);
+    reader.unused_sets(|_| true);
     reader.table("undefined.toml", |row| catalogue.choices = judgement::choices(row));
     catalogue
 }
@@ -43,7 +45,7 @@ pub fn own(files: &Files, shipped: &[&str], diagnostics: &mut Diagnostics) -> Ca
     let mut reader = Reader::new(files, diagnostics);
     reader.families(&mut catalogue, |path| files.has_own(path) || shipped.contains(&stem(path).as_str()));
     reader.unused_blocks(|block| files.has_own(&format!("blocks/{block}/")));
-    reader.unused_msr_sets(|path| files.has_own(path));
+    reader.unused_sets(|path| files.has_own(path));
     catalogue
 }
 
@@ -54,11 +56,13 @@ struct Reader<'a> {
     blocks: HashMap<String, Option<Rc<Block>>>,
     /// Each set of core MSRs is read once, by the path of its file.
     msr_sets: HashMap<String, Vec<Rc<CoreMsrRow>>>,
+    /// The same of views.
+    view_sets: HashMap<String, Rc<ViewSet>>,
 }
 
 impl<'a> Reader<'a> {
     fn new(files: &'a Files, diagnostics: &'a mut Diagnostics) -> Self {
-        Self { files, diagnostics, blocks: HashMap::new(), msr_sets: HashMap::new() }
+        Self { files, diagnostics, blocks: HashMap::new(), msr_sets: HashMap::new(), view_sets: HashMap::new() }
     }
 
     /// Reads the families whose files are `wanted`.
@@ -71,6 +75,12 @@ impl<'a> Reader<'a> {
                 for (name, place) in &processor.msr_sets {
                     processor.core_msrs.extend(self.msr_set(name, *place));
                 }
+            }
+            if let Some((name, place)) = family.shared_views.clone()
+                && let Some(shared) = self.view_set(&name, place)
+            {
+                let without: Vec<String> = units.iter().flat_map(family::Listed::without).collect();
+                views::add(&mut family, &shared, &without);
             }
             for unit in units {
                 catalogue.deviations.extend(family::add(self, &mut family, unit));
@@ -112,17 +122,7 @@ impl<'a> Reader<'a> {
 
     /// The core MSRs of a file; reports at `place` if there is none.
     fn msr_set(&mut self, name: &str, place: Place) -> Vec<Rc<CoreMsrRow>> {
-        let path = format!("{}/{name}.toml", core_msrs::FOLDER);
-        let known = self.toml_files(core_msrs::FOLDER);
-        if !known.contains(&path) {
-            let names: Vec<String> = known.iter().map(|path| stem(path)).collect();
-            let fix = match nearest(name, names.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("add the file {path}, or correct the name"),
-            };
-            self.diagnostics.report(place, format!("no set of core MSRs {name:?}"), fix);
-            return Vec::new();
-        }
+        let Some(path) = self.named_file(core_msrs::FOLDER, "set of core MSRs", name, place) else { return Vec::new() };
         if !self.msr_sets.contains_key(&path) {
             let mut rows = Vec::new();
             self.table(&path, |row| rows = core_msrs::read(row));
@@ -131,13 +131,44 @@ impl<'a> Reader<'a> {
         self.msr_sets[&path].clone()
     }
 
-    /// Reports sets of core MSRs that no family has, of those that are `wanted`.
-    fn unused_msr_sets(&mut self, wanted: impl Fn(&str) -> bool) {
-        let files = self.toml_files(core_msrs::FOLDER);
-        for path in files.iter().filter(|path| !self.msr_sets.contains_key(*path) && wanted(path)) {
-            let file = self.diagnostics.file(self.files.shown(path));
-            let fix = format!("add {:?} to `core_msrs` of a family's processor, or remove the file", stem(path));
-            self.diagnostics.report(Place { file, line: 0 }, "no family has these core MSRs", fix);
+    /// The views of a file; reports at `place` if there is none.
+    fn view_set(&mut self, name: &str, place: Place) -> Option<Rc<ViewSet>> {
+        let path = self.named_file(views::FOLDER, "set of views", name, place)?;
+        if !self.view_sets.contains_key(&path) {
+            let mut set = ViewSet::default();
+            self.table(&path, |row| set = views::read(row));
+            self.view_sets.insert(path.clone(), Rc::new(set));
+        }
+        Some(self.view_sets[&path].clone())
+    }
+
+    /// The path of a folder's file by its name; reports at `place` if there is none.
+    fn named_file(&mut self, folder: &str, what: &str, name: &str, place: Place) -> Option<String> {
+        let path = format!("{folder}/{name}.toml");
+        let known = self.toml_files(folder);
+        if known.contains(&path) {
+            return Some(path);
+        }
+        let names: Vec<String> = known.iter().map(|path| stem(path)).collect();
+        let fix = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("add the file {path}, or correct the name"),
+        };
+        self.diagnostics.report(place, format!("no {what} {name:?}"), fix);
+        None
+    }
+
+    /// Reports sets of core MSRs and of views that no family has, of those that are `wanted`.
+    fn unused_sets(&mut self, wanted: impl Fn(&str) -> bool) {
+        let msrs = self.toml_files(core_msrs::FOLDER).into_iter().filter(|path| !self.msr_sets.contains_key(path));
+        let views = self.toml_files(views::FOLDER).into_iter().filter(|path| !self.view_sets.contains_key(path));
+        let msrs = msrs.map(|path| (path, "these core MSRs", "`core_msrs` of a family's processor"));
+        let views = views.map(|path| (path, "these views", "`views` of a family"));
+        let unused: Vec<_> = msrs.chain(views).filter(|(path, _, _)| wanted(path)).collect();
+        for (path, what, key) in unused {
+            let file = self.diagnostics.file(self.files.shown(&path));
+            let fix = format!("add {:?} to {key}, or remove the file", stem(&path));
+            self.diagnostics.report(Place { file, line: 0 }, format!("no family has {what}"), fix);
         }
     }
 

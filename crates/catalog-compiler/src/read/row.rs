@@ -71,6 +71,13 @@ impl<'t, 'd> Row<'t, 'd> {
         }
     }
 
+    /// A string with its place, or nothing.
+    pub fn placed_string(&mut self, key: &str) -> Option<(String, Place)> {
+        let text = self.optional_string(key)?;
+        let place = self.table.get(key).map_or(self.place, |value| self.at(value));
+        Some((text, place))
+    }
+
     /// A string that must be there and not empty.
     pub fn string(&mut self, key: &str) -> String {
         let found = self.optional_string(key);
