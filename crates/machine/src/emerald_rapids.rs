@@ -61,7 +61,8 @@ impl EmeraldRapids {
     /// The catalogue does not have the names that the signals have.
     pub fn bind(wiring: &mut Wiring) -> Result<(), ModelError> {
         let family = wiring.family();
-        Ok(Signals::bind(wiring, |name| family.named_value("idi-opcodes", name))?)
+        Signals::bind(wiring, |name| family.named_value("idi-opcodes", name))?;
+        Ok(())
     }
 
     /// The model.

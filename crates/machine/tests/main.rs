@@ -5,6 +5,7 @@ mod begun_from_snapshot;
 mod by_cores;
 mod devices;
 mod levels;
+mod modelled;
 mod named_truth;
 mod nehalem_model;
 mod phases;

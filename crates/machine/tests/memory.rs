@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericore_machine::signal::{SignalSink, Tick, Wire};
 use pericore_machine::workload::Workload;
-use pericore_machine::{Machine, MachineSpec};
+use pericore_machine::{Machine, MachineSpec, add_part};
 
 /// The system's allocator, with an account.
 struct Counting;
@@ -88,6 +88,27 @@ fn memory_does_not_grow_with_the_requests() {
         assert!(peak - warm < 64 << 10, "{machine}: from {warm} bytes to {peak}");
         assert!(calls < 64, "{machine}: {calls} allocations in 150 000 requests");
     }
+}
+
+/// A part's file stays when it is read for the first time, as machines are asked for by its name. Read again, or refused, it
+/// leaves nothing.
+#[test]
+fn a_part_that_is_read_again_takes_no_memory() {
+    const PART: &str =
+        "part = \"own-48\"\nfamily = \"sapphire-rapids\"\nlike = \"8480+\"\n[datasheet]\ncores = 48\n[fitted]\n";
+    let _alone = ALONE.lock();
+    add_part(PART).expect("a part");
+    let refused = PART.replace("own-48", "nehalem");
+    let read = |times: usize| {
+        for _ in 0..times {
+            assert_eq!(add_part(PART), Ok("own-48"));
+            add_part(&refused).expect_err("the name is a family's");
+        }
+        LIVE.load(Ordering::Relaxed)
+    };
+    let (once, often) = (read(1), read(100));
+    // A mesh alone has more than a hundred tiles.
+    assert!(often < once + 4096, "{once} bytes, then {often}");
 }
 
 #[test]

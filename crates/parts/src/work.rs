@@ -178,7 +178,7 @@ mod tests {
         sockets: 1,
         caches: 1 << 20,
         expander: false,
-        phase_settings: &PhaseSettings { family: "none", settings: &[], messages: &[], ratios: [10, 20, 30] },
+        phase_settings: PhaseSettings { family: "none", settings: &[], messages: &[], ratios: [10, 20, 30] },
     };
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Limits {
     /// There is memory behind CXL links.
     pub expander: bool,
     /// What the phases of a scenario can set.
-    pub phase_settings: &'static PhaseSettings,
+    pub phase_settings: PhaseSettings,
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ impl Limits {
             sockets: 1,
             caches: 22 << 20,
             expander: false,
-            phase_settings: &PhaseSettings::OF_TESTS,
+            phase_settings: PhaseSettings::OF_TESTS,
         }
     }
 }

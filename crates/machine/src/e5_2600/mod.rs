@@ -47,6 +47,15 @@ impl E5 {
         Self::of(Model::for_program(parameters, source, settings)?, wiring)
     }
 
+    /// Binds the signals that a model with these parameters emits.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the catalogue lacks a name.
+    pub fn bind(parameters: &Parameters, wiring: &mut Wiring) -> Result<(), ModelError> {
+        E5Signals::bind(wiring, parameters)?;
+        Ok(())
+    }
+
     fn of(model: Model, wiring: &mut Wiring) -> Result<Self, ModelError> {
         let signals = E5Signals::bind(wiring, model.parameters())?;
         let truth = Ledger::new(*model.clocks(), opcodes(wiring)?, shape(model.parameters()));

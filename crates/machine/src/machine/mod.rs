@@ -285,7 +285,6 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters =
         settings.try_fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most)).ok()?;
     let mut wiring = Wiring::new(family, sockets);
-    let workload = Workload::parse("stream", &parameters.limits()).ok()?;
-    parameters.bind(workload.into(), &mut wiring).ok()?;
+    parameters.bind(&mut wiring).ok()?;
     Some(wiring)
 }

@@ -231,13 +231,14 @@ impl Parameters {
         })
     }
 
-    /// Binds every signal that the model emits. The largest model is not built for it.
-    pub(super) fn bind(self, scenario: Scenario, wiring: &mut Wiring) -> Result<(), BuildError> {
-        if let Self::EmeraldRapids(_) = self {
-            EmeraldRapids::bind(wiring)?;
-            return Ok(());
+    /// Binds every signal that the model emits. No model is built for it.
+    pub(super) fn bind(&self, wiring: &mut Wiring) -> Result<(), BuildError> {
+        match self {
+            Self::E5(parameters) => E5::bind(parameters, wiring)?,
+            Self::Nehalem(parameters) => Nehalem::bind(parameters, wiring)?,
+            Self::EmeraldRapids(_) => EmeraldRapids::bind(wiring)?,
         }
-        self.model(scenario, wiring).map(drop)
+        Ok(())
     }
 
     /// A model at tick 0 that runs a program on the sockets of `wiring`.

@@ -46,6 +46,15 @@ impl Nehalem {
         Self::of(Model::for_program(parameters, source, settings)?, wiring)
     }
 
+    /// Binds the signals that a model with these parameters emits.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the catalogue lacks a name.
+    pub fn bind(parameters: &Parameters, wiring: &mut Wiring) -> Result<(), ModelError> {
+        NehalemSignals::bind(wiring, parameters)?;
+        Ok(())
+    }
+
     fn of(model: Model, wiring: &mut Wiring) -> Result<Self, ModelError> {
         let parameters = model.parameters();
         let signals = NehalemSignals::bind(wiring, parameters)?;

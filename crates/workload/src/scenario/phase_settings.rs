@@ -122,7 +122,7 @@ pub(super) enum Subject {
 }
 
 /// What the phases of a scenario can set, besides `workload`, `idle` and `for`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseSettings {
     /// The family.
     pub family: &'static str,

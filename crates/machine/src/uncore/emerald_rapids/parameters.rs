@@ -2,6 +2,8 @@
 
 pub mod part;
 
+use std::sync::Arc;
+
 use pericore_dram::Timing;
 use pericore_engine::{ClockDomains, ParameterError, Period};
 
@@ -64,9 +66,9 @@ const fn phase_settings(family: &'static str, ratios: [u8; 3]) -> PhaseSettings 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
     /// What is where on the mesh of a socket.
-    pub floor: &'static Floor,
+    pub floor: Arc<Floor>,
     /// What the phases of a scenario can set, with the part's family and frequencies.
-    pub phases: &'static PhaseSettings,
+    pub phases: PhaseSettings,
     /// Sockets: one or two.
     pub sockets: u8,
     /// Sub-NUMA clusters of a socket: 1 for none, 2 or 4.
@@ -166,7 +168,7 @@ impl Parameters {
     /// evenly, and cores whose numbers follow each other lie far apart, in other rows and columns (assumption: they
     /// are numbered without regard to the mesh), so that a few threads do not crowd in a corner of it.
     #[inline]
-    pub const fn slot(&self, core: u8) -> u8 {
+    pub fn slot(&self, core: u8) -> u8 {
         let places = self.floor.agents as u32;
         // A number of places apart that has no divisor in common with theirs: each place once.
         (core as u32 * places / self.cores as u32 * SPREAD as u32 % places) as u8

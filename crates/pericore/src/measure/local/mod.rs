@@ -13,7 +13,7 @@ mod ways;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use pericore_catalog::kernel::{self, ShippedKernel};
+use pericore_catalog::kernel;
 pub use pericore_observe::linux::sessions::{EMULATED as STANDS_IN, emulated as stand_in};
 use pericore_observe::linux::{Host, Stopwatch};
 use pericore_observe::register_process::RegisterProcess;
@@ -105,9 +105,10 @@ fn wanted(task: Task<'_>, host: &Host) -> Result<Selection, Failure> {
         selection.threads_per_core = selection.metrics.iter().any(depends).then(|| host.threads_per_core());
         Ok(selection)
     };
-    let driven = kernel::of(family).map_or(family, ShippedKernel::driven_family);
-    // Files say what they have that a family has not: once is enough.
-    if !args.wanted.files.is_empty() || std::ptr::eq(family, driven) {
+    let Some(kernel) = kernel::of(family) else { return with_cores(family) };
+    let driven = kernel.driven_family();
+    // Files say what they have that a family has not: once is enough. Without registers the driver's events are all.
+    if !args.wanted.files.is_empty() || kernel.is_without_registers() {
         return with_cores(driven);
     }
     // What registers count has the first word: an unknown name may be one that only the kernel's driver counts.

@@ -77,7 +77,7 @@ fn messages_tell_what_to_do() {
 #[test]
 fn a_setting_of_another_machine_is_no_spelling_mistake() {
     const BARE: PhaseSettings = PhaseSettings { family: "nehalem", settings: &[], messages: &[], ratios: [16, 29, 33] };
-    let limits = Limits { phase_settings: &BARE, ..LIMITS };
+    let limits = Limits { phase_settings: BARE, ..LIMITS };
     let message = |text: &str| parse(text, &limits).unwrap_err().to_string();
     let throttle = message("phase a\n  idle 1us\n  throttle ranks 50%\n");
     assert!(

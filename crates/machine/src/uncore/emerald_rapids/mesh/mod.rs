@@ -37,7 +37,7 @@ impl Mesh {
         };
         Self {
             nets: (0..parameters.sockets).map(|_| Net::new(pace)).collect(),
-            ways: Box::new(Ways::new(parameters.floor, parameters.mesh_hop as u32, parameters.mesh_crossing as u32)),
+            ways: Box::new(Ways::new(&parameters.floor, parameters.mesh_hop as u32, parameters.mesh_crossing as u32)),
             waited: false,
             uclk,
             half_base: pace.half_base,

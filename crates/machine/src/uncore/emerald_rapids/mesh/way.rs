@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_way_goes_along_its_column_over_the_bridge_and_along_a_row() {
-        let ways = Ways::new(Parameters::p8592().floor, 2, 9);
+        let ways = Ways::new(&Parameters::p8592().floor, 2, 9);
         // From row 3, column 1 to row 8, column 5.
         let way = ways.between(3 * 7 + 1, 8 * 7 + 5);
         let (column, row) = (way.column, way.row);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_way_over_four_dies_crosses_two_bridges() {
-        let ways = Ways::new(Parameters::preset("8480+").unwrap().floor, 1, 9);
+        let ways = Ways::new(&Parameters::preset("8480+").unwrap().floor, 1, 9);
         // From row 1, column 8 to row 7, column 3: down to the lower dies, then left to the first of them.
         let way = ways.between(10 + 8, 7 * 10 + 3);
         let (column, row) = (way.column, way.row);

@@ -1,6 +1,6 @@
 //! Parts as files (`catalog/parts`): what a data sheet says, and apart from it what was fitted or assumed.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use pericore_catalog::tables::PARTS;
 use pericore_dram::Timing;
@@ -99,7 +99,7 @@ impl Parameters {
     }
 }
 
-/// Parts of the user's own.
+/// Parts of the user's own, each once: machines are asked for by its name from then on.
 static OWN: Mutex<Vec<&'static MachinePart>> = Mutex::new(Vec::new());
 
 /// The part of a name, in whatever case.
@@ -162,7 +162,7 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
 
 /// What a part's values stand for.
 fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartError> {
-    let floor: &Floor = Box::leak(Box::new(of.lines("mesh")?.parse()?));
+    let floor: Floor = of.lines("mesh")?.parse()?;
     let (cores, memory, sets) = (of.number("cores")?, of.text("memory")?, of.number::<u32>("slice_sets")?);
     let dram = Timing {
         reads: of.number("memory_reads")?,
@@ -175,8 +175,8 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
     };
     let expander = of.text("expander_memory").ok();
     let parameters = Parameters {
-        floor,
-        phases: Box::leak(Box::new(phase_settings(family, of.ratios()?))),
+        floor: Arc::new(floor),
+        phases: phase_settings(family, of.ratios()?),
         sockets: 1,
         clusters: 1, // off, as servers are delivered
         cores,

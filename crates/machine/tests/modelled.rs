@@ -1,0 +1,38 @@
+//! Which events a model counts is known without building one.
+
+use pericore_machine::workload::{Scenario, Workload};
+use pericore_machine::{Machine, MachineSpec};
+
+/// The wires of a family's models, and those of a machine that was built with its model, count the same events.
+#[test]
+fn what_a_model_emits_is_known_without_one() {
+    for (name, least) in
+        [("nehalem:sockets=2", 150), ("e5-2600:sockets=2", 400), ("8592+:sockets=2", 2900), ("8480+:sockets=2", 2900)]
+    {
+        let spec = MachineSpec::parse(name).expect("a machine");
+        let workload = Workload::parse("stream:requests=64", &spec.limits().expect("limits")).expect("a workload");
+        let machine = Machine::for_scenario(&spec, &Scenario::from(workload)).expect("it is built");
+        let family = spec.family();
+        let without = pericore_machine::modelled(family).expect("it has a model");
+        let with = machine.chassis().wiring();
+        let mut modelled = 0;
+        for (index, unit) in family.units.iter().enumerate() {
+            for event in unit.events {
+                let subevents = event.subevents.iter().map(Some).chain([None]);
+                for subevent in subevents {
+                    let counts = with.is_modelled(index, event, subevent);
+                    let of = subevent.map_or("", |subevent| subevent.name);
+                    assert_eq!(
+                        without.is_modelled(index, event, subevent),
+                        counts,
+                        "{}/{}.{of}",
+                        unit.name,
+                        event.name
+                    );
+                    modelled += usize::from(counts);
+                }
+            }
+        }
+        assert!(modelled >= least, "{name}: {modelled} events and subevents");
+    }
+}
