@@ -1,6 +1,8 @@
 //! Discovery on software machines of 1, 2 and 8 sockets, whole and with bad firmware: what is found, where, and that counters
 //! of the right socket count. Addresses and signals are written by hand from the guides.
 
+mod stacks;
+
 use pericore_catalog::{Family, Unit};
 use pericore_machine::chassis::{Block, Chassis, DiscoveryFault, Faults, Shape, Variant};
 use pericore_machine::signal::{SignalSink, Wiring};

@@ -23,7 +23,6 @@ mod lookup_command_lines;
 mod memory_bandwidth;
 mod metrics_equal_the_ledger;
 mod nehalem_metrics;
-mod own_stacks;
 mod perf_attributes;
 mod plan_rounds;
 mod platforms;

@@ -8,3 +8,4 @@ mod parts;
 mod processors;
 mod rules;
 mod topology;
+mod views;

@@ -109,7 +109,8 @@ const CASES: &[Case] = &[
         "\"node_mop\"",
         "identity = \"node_mop\"",
         "no identity \"node_mop\"",
-        "write one of node_id, node_map, memory_base, memory_offset, links, slices_low, slices_high, slice_count, stack_buses",
+        "write one of node_id, node_map, memory_base, memory_offset, links, slices_low, slices_high, slice_count, \
+         stack_buses",
     ),
 ];
 

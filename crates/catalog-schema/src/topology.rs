@@ -22,8 +22,8 @@ pub enum Identity {
     SlicesHigh,
     /// Number of LLC slices in use.
     SliceCount,
-    /// The PCI bus of each of the socket's stacks, in the fields `bus0`, `bus1`, …; the field `valid` is 1 once firmware
-    /// has set them.
+    /// The PCI bus of each of the socket's stacks, in the fields `bus0`, `bus1`, …; the field `valid` is 1 once
+    /// firmware has set them.
     StackBuses,
 }
 

@@ -90,8 +90,8 @@ fn memory_does_not_grow_with_the_requests() {
     }
 }
 
-/// A part's file stays when it is read for the first time, as machines are asked for by its name. Read again, or refused, it
-/// leaves nothing.
+/// A part's file stays when it is read for the first time, as machines are asked for by its name. Read again, or
+/// refused, it leaves nothing.
 #[test]
 fn a_part_that_is_read_again_takes_no_memory() {
     const PART: &str =

@@ -206,8 +206,8 @@ base = 0x790
     assert!(status == Some(129) && errors.contains("a shipped family is called \"nhm\""), "{errors}");
 }
 
-/// Stacks with PCI buses of their own, of a family in a user's folder: two sockets of six stacks share 256 buses, so a stack
-/// has 21, and those of socket 1 begin at 0x80. Stack 2 of each has the memory controllers.
+/// Stacks with PCI buses of their own, of a family in a user's folder: two sockets of six stacks share 256 buses, so a
+/// stack has 21, and those of socket 1 begin at 0x80. Stack 2 of each has the memory controllers.
 #[test]
 fn a_family_of_ones_own_has_stacks_with_buses_of_their_own() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/examples/own-data");

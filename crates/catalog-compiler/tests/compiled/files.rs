@@ -3,7 +3,7 @@
 use super::box_block::{BOX, BOX_DEVIATIONS, BOX_EVENTS, BOX_METRICS, BOX_REGISTERS, BOX_SIGNALS, COUNTS, OPCODES};
 
 /// Paths and texts.
-pub const FILES: [(&str, &str); 18] = [
+pub const FILES: [(&str, &str); 19] = [
     ("families/toy.toml", FAMILY),
     ("blocks/box-v1/block.toml", BOX),
     ("blocks/box-v1/registers.toml", BOX_REGISTERS),
@@ -21,13 +21,30 @@ pub const FILES: [(&str, &str); 18] = [
     ("blocks/room-v1/registers.toml", ROOM_REGISTERS),
     ("core-msrs/core.toml", CORE),
     ("core-msrs/power.toml", POWER),
+    ("views/common.toml", COMMON),
     ("undefined.toml", UNDEFINED),
 ];
+
+/// What another family could have, too; `toy` is without one of the metrics.
+const COMMON: &str = r#"[[view]]
+name = "common"
+title = "Of several families."
+metrics = ["box/SHARE", "box/UNUSED"]
+
+[[summary]]
+label = "Unused"
+metric = "box/UNUSED"
+
+[[summary]]
+label = "Common"
+metric = "box/SHARE"
+"#;
 
 const FAMILY: &str = r#"family = "toy"
 aliases = ["t", "ty"]
 title = "Toy"
 default_metrics = ["box/RATE", "box/SHARE"]
+views = "common"
 documents = [{ cite = "guide", title = "The toy guide" }, { cite = "sheet", title = "The data sheet" }]
 cpus = [{ family = 6, model = 1 }, { family = 6, model = 0x2d }]
 clocks = [{ name = "uclk", description = "The box's clock." }, { name = "dclk", description = "The card's clock." }]

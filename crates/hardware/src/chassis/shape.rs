@@ -159,7 +159,8 @@ impl Shape {
         (socket * (256 / self.sockets)) as u8
     }
 
-    /// A bus of a socket. Firmware gives each stack an equal part of the socket's share, and it begins with the stack's.
+    /// A bus of a socket. Firmware gives each stack an equal part of the socket's share; the first bus of it is the
+    /// stack's.
     pub fn bus(&self, socket: u16, bus: SocketBus) -> u8 {
         match bus {
             SocketBus::Uncore(after) => self.uncore_bus(socket) + after,

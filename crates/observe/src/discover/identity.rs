@@ -3,7 +3,7 @@
 use pericore_catalog::{AddressSpace, Family, Identity, Location, OnePer, Register, Unit};
 use pericore_registers::{AccessError, Address, RegisterSpace, Width};
 
-use super::Socket;
+use super::topology::Socket;
 
 /// Address bits that a unit of `mem_base` stands for (1.10.3: bits 51:23).
 const MEM_BASE_SHIFT: u32 = 23;

@@ -2,7 +2,7 @@
 
 use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, RegisterSpace, Width};
 
-use super::sockets::VENDOR_INTEL;
+use super::function::VENDOR_INTEL;
 use super::table::TableError;
 
 /// Where extended capabilities start.

@@ -3,8 +3,9 @@
 use pericore_catalog::{Register, Role, Unit};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
+use super::error::DiscoverError;
 use super::table::RecordFault;
-use super::{DiscoverError, LocateError, Place, Presence, Socket};
+use super::topology::{LocateError, Place, Presence, Socket};
 
 /// Asks each instance of a unit: a PCI function for its identity, and every instance for its first control register.
 pub(super) fn probe(

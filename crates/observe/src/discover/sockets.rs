@@ -3,10 +3,9 @@
 use pericore_catalog::{Family, FieldAccess, Identity, Location, Register, SocketBus, Unit};
 use pericore_registers::{AccessError, Address, Bdf, RegisterSpace, Width};
 
-use super::{Cpu, DiscoverError, Socket};
-
-/// PCI vendor ID of Intel.
-pub(super) const VENDOR_INTEL: u64 = 0x8086;
+use super::error::DiscoverError;
+use super::function::{VENDOR_INTEL, identity};
+use super::topology::{Cpu, Socket};
 
 /// One socket for each package that has a CPU; the first of them is the one from which its MSRs are reached.
 pub(super) fn by_package(cpus: &[Cpu]) -> Result<Vec<Socket>, DiscoverError> {
@@ -100,15 +99,6 @@ fn buses_without_node_registers(
         }
     }
     Ok(found)
-}
-
-/// Vendor and device of a function, or nothing where the system does not have the bus.
-pub(super) fn identity(space: &mut impl RegisterSpace, bdf: Bdf) -> Result<Option<u64>, AccessError> {
-    match space.read(Address::Pci { bdf, offset: 0 }, Width::B4) {
-        Ok(identity) => Ok(Some(identity)),
-        Err(denied @ AccessError::Permission { .. }) => Err(denied),
-        Err(_) => Ok(None),
-    }
 }
 
 /// The registers of a function that tell which socket its bus belongs to.

@@ -1,11 +1,13 @@
-//! Sockets whose stacks have PCI buses of their own, which a register of each socket holds: on Skylake-SP MSR 0x300 has the
-//! buses of six stacks (Linux, `SKX_MSR_CPU_BUS_NUMBER`).
+//! Sockets whose stacks have PCI buses of their own, which a register of each socket holds: on Skylake-SP MSR 0x300
+//! has the buses of six stacks (Linux, `SKX_MSR_CPU_BUS_NUMBER`).
 
 use pericore_catalog::{Family, Identity, Location};
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
-use super::sockets::{NodeRegisters, VENDOR_INTEL, by_package, identity};
-use super::{Cpu, DiscoverError, Socket};
+use super::error::DiscoverError;
+use super::function::{VENDOR_INTEL, identity};
+use super::sockets::{NodeRegisters, by_package};
+use super::topology::{Cpu, Socket};
 
 /// One socket for each package that has a CPU, with the buses of its stacks.
 pub(super) fn by_stack_buses(
@@ -62,8 +64,8 @@ fn buses(
     Ok(buses.enumerate().map(|(stack, bus)| Some(bus).filter(|&bus| bus != 0 || stack == 0)).collect())
 }
 
-/// The PCI segment of a socket's buses: the register does not have it. Where several have functions of the family on these
-/// buses, node registers tell whose they are.
+/// The PCI segment of a socket's buses: the register does not have it. Where several have functions of the family on
+/// these buses, node registers tell whose they are.
 fn segment(space: &mut impl RegisterSpace, family: &'static Family, socket: &Socket) -> Result<u16, DiscoverError> {
     let segments = space.pci_segments();
     if let [only] = segments[..] {

@@ -6,7 +6,8 @@ use pericore_catalog::Family;
 use pericore_registers::{AccessError, Bdf, RegisterSpace};
 
 use super::table::{Block, RecordFault, Table, TableError, WINDOW};
-use super::{Socket, fit, owner};
+use super::topology::Socket;
+use super::{fit, owner};
 
 /// What a socket's discovery tables came to.
 #[derive(Debug, Clone, Default)]

@@ -36,8 +36,8 @@ pub struct Socket {
     pub bus: Option<u8>,
     /// PCI segment of its buses.
     pub segment: u16,
-    /// The buses of its stacks, by number, if the family's stacks have buses of their own and they were looked for; none for
-    /// a stack that the part does not have.
+    /// The buses of its stacks, by number, if the family's stacks have buses of their own and they were looked for;
+    /// none for a stack that the part does not have.
     pub stacks: Vec<Option<u8>>,
     /// Base addresses of the memory controllers, by number, as far as they were looked for.
     memory: Vec<Option<u64>>,

@@ -1,5 +1,5 @@
-//! A family of a user's folder whose stacks have PCI buses of their own, which an MSR holds: found on software machines, and
-//! on the buses of a real machine. Addresses are written by hand from Linux's driver.
+//! A family of a user's folder whose stacks have PCI buses of their own, which an MSR holds: found on software
+//! machines, and on the buses of a real machine. Addresses are written by hand from Linux's driver.
 
 use std::collections::HashMap;
 use std::fs;
@@ -109,8 +109,8 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Two packages whose stacks have the buses that `lspci` shows of two Xeons 8180: memory controllers on 3a and ae, and no
-    /// stacks 4 and 5.
+    /// Two packages whose stacks have the buses that `lspci` shows of two Xeons 8180: memory controllers on 3a and ae,
+    /// and no stacks 4 and 5.
     fn two_sockets() -> Self {
         let buses = vec![VALID | 0x5d_3a_17_00, VALID | 0xd7_ae_85_80];
         let mut recorded = Self { buses, dwords: HashMap::new(), segments: vec![0] };
