@@ -3,12 +3,16 @@
 use pericore_machine::workload::{Scenario, Workload};
 use pericore_machine::{Machine, MachineSpec};
 
-/// The wires of a family, and those of a machine that was built with all that its name can ask for, count the same events.
+/// The wires of a family, and those of a machine that was built with all that its name can ask for, count the same
+/// events.
 #[test]
 fn what_a_model_emits_is_known_without_one() {
-    for (name, least) in
-        [("nehalem:sockets=2", 150), ("e5-2600:sockets=2,directory=1,regions=12,ranks=8", 400), ("8592+:sockets=2", 2900), ("8480+:sockets=2", 2900)]
-    {
+    for (name, least) in [
+        ("nehalem:sockets=2", 150),
+        ("e5-2600:sockets=2,directory=1,regions=12,ranks=8", 400),
+        ("8592+:sockets=2", 2900),
+        ("8480+:sockets=2", 2900),
+    ] {
         let spec = MachineSpec::parse(name).expect("a machine");
         let workload = Workload::parse("stream:requests=64", &spec.limits().expect("limits")).expect("a workload");
         let machine = Machine::for_scenario(&spec, &Scenario::from(workload)).expect("it is built");
