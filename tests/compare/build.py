@@ -34,7 +34,9 @@ def git(*arguments: str, folder: Path = REPOSITORY) -> str:
 
 def cargo(folder: Path, target: Path | None, *options: str) -> None:
     """Builds with the profile `dev`, which optimises the models, as the tests do."""
-    settings = os.environ | ({"CARGO_TARGET_DIR": str(target)} if target else {})
+    # A variable of ours may mean another thing in another revision: PERICORE_CATALOG was once the catalogue to build.
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("PERICORE_")}
+    settings |= {"CARGO_TARGET_DIR": str(target)} if target else {}
     ended = subprocess.run(["cargo", "build", "--quiet", "--locked", "-p", "pericore", *options], cwd=folder, env=settings, check=False)
     if ended.returncode != 0:
         raise SystemExit(f"compare: {folder} does not build: see cargo's words above")
