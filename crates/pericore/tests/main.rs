@@ -1,6 +1,7 @@
 //! The program as its users meet it.
 
 mod beside_tools;
+mod bundles;
 mod command_line;
 mod documents;
 mod event_files;

@@ -3,12 +3,12 @@
 
 use crate::ours::{WITHOUT_SECOND_UNCORE, pericore};
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The lines that a shell script prints on a live machine, errors among them.
-fn on(machine: &[&str], script: &str) -> Vec<String> {
+pub fn on(machine: &[&str], script: &str) -> Vec<String> {
     let arguments =
         [&["machine", "run", "--timeout", "60", "--machine"], machine, &["--", "sh", "-c", script]].concat();
     let output = pericore(&arguments);
@@ -220,105 +220,4 @@ fn channels_count_without_a_u_box() {
     let sound = stat("e5-2600");
     assert!(sound.contains("imc/CAS_COUNT.RD/"), "{sound}");
     assert_eq!(stat("e5-2600:hidden=ubox").replace("e5-2600:hidden=ubox", "e5-2600"), sound);
-}
-
-/// A bundle taken behind the doors, as on a host: the file boots with the same fault, and `stat` prints the same as on
-/// the machine itself.
-#[test]
-fn a_bundle_is_a_bug_report_that_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("sent.machine");
-    let file = file.to_str().unwrap();
-    let machine = "e5-2600:sockets=2,hidden=1/imc3,all-ones=0/cbo2";
-    let taken = pericore(&["doctor", "--machine", machine, "--bundle", file]);
-    assert!(taken.status.success(), "{}", text(&taken.stderr));
-    let stat = |machine: &str| {
-        let workload = "random:requests=20000,threads=4";
-        let events = "imc/CAS_COUNT.RD/,cbo/CLOCKTICKS/";
-        let output =
-            pericore(&["stat", "--machine", machine, "--workload", workload, "--per-unit", "-x,", "-e", events]);
-        text(&output.stderr)
-    };
-    let original = stat(machine);
-    assert!(original.lines().count() > 20 && original.contains("S0 cbo2,<not supported>"), "{original}");
-    assert_eq!(stat(file), original);
-    let script = "\"$PERICORE\" doctor --bundle - && \"$PERICORE\" doctor --bundle /proc/none; echo $?";
-    let script = script.replace("$PERICORE", env!("CARGO_BIN_EXE_pericore"));
-    let live = on(&["e5-2600:sockets=2,hidden=1/imc3"], &script);
-    assert!(live.contains(&"hidden 1/imc3".to_owned()) && live.contains(&"end".to_owned()), "{live:?}");
-    assert!(live[0].starts_with("# pericore ") && live.last().is_some_and(|status| status == "255"), "{live:?}");
-}
-
-/// What a bundle of a broken machine must give as the machine itself: what doctor prints, and what `stat` prints. A
-/// look shows no stuck counter, so for `stat` the original is the machine whose counters all move.
-fn boots_alike(family: &str, seed: u64, folder: &std::path::Path) {
-    let machine = format!("{family}:hostile={seed}");
-    let [sent, moving] = ["sent.machine", "moving.machine"].map(|name| folder.join(name).to_str().unwrap().to_owned());
-    let taken = pericore(&["doctor", "--machine", &machine, "--bundle", &sent]);
-    assert!(taken.status.success(), "{machine}: {}", text(&taken.stderr));
-    let doctor = |machine: &str| {
-        let output = pericore(&["doctor", "--json", "--machine", machine]);
-        (output.status.code(), text(&output.stdout))
-    };
-    assert_eq!(doctor(&sent), doctor(&machine), "{machine}");
-    let original = if without_stuck(&machine, &moving) { moving.as_str() } else { machine.as_str() };
-    let stat = |file: &str| {
-        let workload = ["--workload", "random:requests=5000,threads=2", "--per-unit", "-j", "--machine", file];
-        let output = pericore(&[&["stat"], &workload[..]].concat());
-        (output.status.code(), text(&output.stderr).replace(file, "FILE"))
-    };
-    assert_eq!(stat(&sent), stat(original), "{machine}");
-    // Without the U-Box of a socket its bus cannot be told, and the bundle has none of the functions there.
-    let is_whole = !std::fs::read_to_string(&sent).unwrap().contains("could not be looked for");
-    if family == "e5-2600" && is_whole {
-        same_accesses(&machine, &sent, folder);
-    }
-}
-
-/// Makes a snapshot of a machine after reset whose counters all move; false if it has no register that could be
-/// written for one.
-fn without_stuck(machine: &str, file: &str) -> bool {
-    let poked = |unit: &str| {
-        let register = format!("{unit}/ctr0=0");
-        pericore(&["machine", "poke", "--machine", machine, &register, "-o", file]).status.success()
-    };
-    if !["ubox0", "cbo0", "cha0", "imc0", "imc1", "uncore0"].into_iter().any(poked) {
-        return false;
-    }
-    let released =
-        |line: &str| line.split_once("stuck=").map_or(line.to_owned(), |(hold, _)| format!("{hold}stuck=0x0"));
-    let lines: Vec<String> = std::fs::read_to_string(file).unwrap().lines().map(released).collect();
-    std::fs::write(file, lines.join("\n") + "\n").unwrap();
-    true
-}
-
-/// LIKWID makes the same accesses on both, and comes to the same end: it asks for what it finds.
-fn same_accesses(machine: &str, sent: &str, folder: &std::path::Path) {
-    let log = folder.join("accesses.log");
-    let log = log.to_str().unwrap();
-    let likwid = ["--timeout", "60", "--", "likwid-perfctr", "-M", "0", "-C", "0", "-g", "MEM", "-O", "-S", "50ms"];
-    let first = pericore(&[&["machine", "run", "--machine", machine, "--log", log], &likwid[..]].concat());
-    let second = pericore(&[&["machine", "run", "--machine", sent, "--expect", log], &likwid[..]].concat());
-    assert!(std::fs::metadata(log).unwrap().len() > 1000, "{machine}: LIKWID did nothing: {}", text(&first.stdout));
-    assert_eq!(second.status.code(), first.status.code(), "{machine}: {}", text(&second.stderr));
-}
-
-#[test]
-fn bundles_of_broken_machines_boot_as_these() {
-    let folder = tempfile::tempdir().unwrap();
-    for (family, seed) in [("e5-2600", 4), ("nehalem", 2), ("emerald-rapids", 6)] {
-        boots_alike(family, seed, folder.path());
-    }
-}
-
-/// 201 machines.
-#[test]
-#[ignore = "long form: ten minutes"]
-fn bundles_of_two_hundred_broken_machines_boot_as_these() {
-    let folder = tempfile::tempdir().unwrap();
-    for seed in 100..167 {
-        for family in ["e5-2600", "nehalem", "emerald-rapids"] {
-            boots_alike(family, seed, folder.path());
-        }
-    }
 }

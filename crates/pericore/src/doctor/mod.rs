@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_catalog::kernel;
+use pericore_doctor::iomem::Iomem;
 use pericore_doctor::selfcheck::{AGREES, DIFFERS, UNKNOWN};
 use pericore_doctor::{Finding, sessions, system, units};
 use pericore_machine::chassis::Shape;
@@ -82,7 +83,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             // Before anything of others is parsed.
             let aftermath = if args.selfcheck { restore::aftermath(None) } else { Aftermath::none() };
             let process = register_process(&host, aftermath)?;
-            let mut findings = this_machine(&host, &process);
+            let (mut findings, overlaps) = this_machine(&host, &process);
             let files = EventFilesArg::of(&args.files);
             // Files are read as long as this process may.
             let codes = match host.family() {
@@ -90,6 +91,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
                 _ => Vec::new(),
             };
             let mut about = pericore_doctor::about(&host, &findings);
+            about.extend(overlaps);
             // Counters of the kernel are opened for it: it comes before this thread is confined.
             if args.selfcheck {
                 let of_check = selfcheck::this_machine(&host, &process, &codes)?;
@@ -171,9 +173,10 @@ fn checked(args: &DoctorArgs, findings: &[Finding]) -> Vec<String> {
     if args.selfcheck { findings.iter().filter(is_of_check).map(line).collect() } else { Vec::new() }
 }
 
-/// This machine's processor, access paths and units.
-fn this_machine(host: &Host, process: &RegisterProcess) -> Vec<Finding> {
+/// This machine's processor, access paths and units, and lines for its bundle on what overlaps with its registers.
+fn this_machine(host: &Host, process: &RegisterProcess) -> (Vec<Finding>, Vec<String>) {
     let mut findings = vec![processor(&host.processor)];
+    let mut overlaps = Vec::new();
     let cpu = host.cpus.first().map_or(0, |cpu| cpu.number);
     match host.family() {
         Ok(family) => {
@@ -184,6 +187,12 @@ fn this_machine(host: &Host, process: &RegisterProcess) -> Vec<Finding> {
             findings.extend(system::examine(host.root(), cpu, Some(family)));
             if !kernel::counts_alone(family) {
                 findings.extend(units::examine(&mut process.connect(None), family, &host.cpus));
+                // Where a software machine stands in, /proc/iomem is another machine's.
+                if stand_in().is_none() {
+                    let iomem = Iomem::read(host.root(), &mut process.connect(None), family, &host.cpus);
+                    findings.extend(iomem.findings);
+                    overlaps = iomem.lines;
+                }
             }
         }
         Err(_) => {
@@ -200,7 +209,7 @@ fn this_machine(host: &Host, process: &RegisterProcess) -> Vec<Finding> {
             findings.extend(system::examine(host.root(), cpu, None));
         }
     }
-    findings
+    (findings, overlaps)
 }
 
 /// The bundle of this machine.
@@ -320,7 +329,7 @@ fn processor(processor: &Processor) -> Finding {
 fn examine_root(root: pericore_observe::linux::Root, processor: Processor) -> Result<Vec<Finding>, Failure> {
     let host = Host::new(root, processor).map_err(Failure::failed)?;
     let process = RegisterProcess::in_thread(host.clone(), Aftermath::none()).map_err(Failure::failed)?;
-    Ok(this_machine(&host, &process))
+    Ok(this_machine(&host, &process).0)
 }
 
 #[cfg(test)]

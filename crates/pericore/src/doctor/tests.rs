@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use pericore_machine::MachineSpec;
 use pericore_observe::linux::Root;
 
 use super::*;
@@ -185,4 +186,34 @@ fn a_virtual_machine_on_an_unknown_processor_points_at_its_host() {
     };
     assert!(words("GenuineIntel").contains("run on the host"), "{}", words("GenuineIntel"));
     assert!(words("AuthenticAMD").contains("observe on a Xeon"), "{}", words("AuthenticAMD"));
+}
+
+/// The software machine's memory controllers lie from 0xf0000000 on, the first one's channels at 0x22800 and 0x2a800 of
+/// its window (Tables 1-3, 1-12): each has a page of its own.
+#[test]
+fn who_else_has_the_addresses_of_registers_is_in_the_report() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("proc")).unwrap();
+    let look = |text: &str| {
+        fs::write(root.path().join("proc/iomem"), text).unwrap();
+        let mut machine = MachineSpec::parse("emerald-rapids").unwrap().chassis().unwrap();
+        let (family, cpus) = (machine.shape().family, cpus_of(machine.shape()));
+        let Iomem { findings, lines } = Iomem::read(&Root::at(root.path()), &mut machine, family, &cpus);
+        (findings.first().map_or("", |finding| finding.state().name()), lines)
+    };
+    let held = "f0000000-f7ffffff : PCI Bus 0000:7e\n  f0022000-f0022fff : mc_edac\n";
+    let (state, lines) = look(held);
+    assert_eq!(state, "note");
+    for line in [
+        "iomem f0022000-f0022fff imc0 of socket 0: f0022000-f0022fff mc_edac",
+        "iomem f002a000-f002afff imc1 of socket 0: f0000000-f7ffffff PCI Bus 0000:7e",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line} is not in {lines:#?}");
+    }
+    assert_eq!(look("00100000-efffffff : System RAM\n").0, "ok");
+    assert_eq!(look("00100000-f0022fff : System RAM\n").0, "problem");
+    assert_eq!(look("00000000-00000000 : System RAM\n").0, "note");
+    let mut machine = MachineSpec::parse("e5-2600").unwrap().chassis().unwrap();
+    let (family, cpus) = (machine.shape().family, cpus_of(machine.shape()));
+    assert!(Iomem::read(&Root::at(root.path()), &mut machine, family, &cpus).findings.is_empty());
 }
