@@ -115,7 +115,7 @@ impl Prepared {
     }
 
     /// Addresses of the trapped functions, if an earlier boot has learnt them.
-    pub fn symbols(&self) -> Option<HashMap<u64, Function>> {
+    pub fn symbols(&self) -> Option<Symbols> {
         parse_symbols(&fs::read_to_string(self.symbols_file()).ok()?).ok()
     }
 
@@ -123,7 +123,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`GuestError::NoSymbols`] if a function is missing; [`GuestError::File`] if it cannot be kept.
-    pub fn learn_symbols(&self, text: &str) -> Result<HashMap<u64, Function>, GuestError> {
+    pub fn learn_symbols(&self, text: &str) -> Result<Symbols, GuestError> {
         let symbols = parse_symbols(text)
             .map_err(|missing| GuestError::NoSymbols { missing, directory: self.directory.clone() })?;
         let path = self.symbols_file();
@@ -144,26 +144,36 @@ impl Prepared {
     }
 }
 
+/// What is known of the kernel's code.
+#[derive(Debug, Clone)]
+pub struct Symbols {
+    /// Functions that accesses go through, by address.
+    pub functions: HashMap<u64, Function>,
+    /// Where the kernel comes in after a page fault.
+    pub page_fault: u64,
+}
+
+/// The name of that place.
+const PAGE_FAULT: &str = "asm_exc_page_fault";
+
 /// Reads lines of `/proc/kallsyms`: address, type, name. The error lists the names without an address.
-fn parse_symbols(text: &str) -> Result<HashMap<u64, Function>, Vec<String>> {
-    let mut symbols = HashMap::new();
-    let mut missing = Vec::new();
-    for (name, function) in SYMBOLS {
-        let address = text.lines().find_map(|line| {
+fn parse_symbols(text: &str) -> Result<Symbols, Vec<String>> {
+    let find = |name: &str| {
+        text.lines().find_map(|line| {
             let mut words = line.split_whitespace();
             let address = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
             let is_code = words.next().is_some_and(|kind| kind.eq_ignore_ascii_case("t"));
             // A reader without rights sees zeros.
             address.filter(|&address| is_code && words.next() == Some(name) && address != 0)
-        });
-        match address {
-            Some(address) => {
-                symbols.insert(address, function);
-            }
-            None => missing.push(name.to_owned()),
-        }
+        })
+    };
+    let names = SYMBOLS.iter().map(|(name, _)| *name).chain([PAGE_FAULT]);
+    let missing: Vec<String> = names.filter(|name| find(name).is_none()).map(str::to_owned).collect();
+    let functions = SYMBOLS.iter().filter_map(|&(name, function)| Some((find(name)?, function))).collect();
+    match find(PAGE_FAULT) {
+        Some(page_fault) if missing.is_empty() => Ok(Symbols { functions, page_fault }),
+        _ => Err(missing),
     }
-    if missing.is_empty() { Ok(symbols) } else { Err(missing) }
 }
 
 #[cfg(test)]
@@ -172,13 +182,15 @@ mod tests {
 
     const TEXT: &str = "ffffffff8107e740 t native_write_msr_safe\nffffffff8107e780 t native_read_msr_safe\n\
         ffffffff8107e7c0 t native_read_msr\nffffffff8107e910 T native_write_msr\nffffffff819cebe0 t pci_mmcfg_read\n\
-        ffffffff819cecc0 t pci_mmcfg_write\nffffffff819cee40 t pci_conf1_read\nffffffff819cef30 t pci_conf1_write\n";
+        ffffffff819cecc0 t pci_mmcfg_write\nffffffff819cee40 t pci_conf1_read\nffffffff819cef30 t pci_conf1_write\n\
+        ffffffff8107e590 t native_cpuid\nffffffff8107e700 t native_read_pmc\nffffffff81c00be0 T asm_exc_page_fault\n";
 
     #[test]
     fn every_function_is_found_at_its_address() {
         let symbols = parse_symbols(TEXT).unwrap();
-        assert_eq!(symbols.len(), SYMBOLS.len());
-        assert_eq!(symbols[&0xffff_ffff_8107_e910], Function::WriteMsr);
+        assert_eq!(symbols.functions.len(), SYMBOLS.len());
+        assert_eq!(symbols.functions[&0xffff_ffff_8107_e910], Function::WriteMsr);
+        assert_eq!(symbols.page_fault, 0xffff_ffff_81c0_0be0);
     }
 
     /// A file that is not the one that was made is named.

@@ -1,5 +1,6 @@
 //! The machine as the guest meets it: which accesses are the machine's, and what they come to.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use pericore_machine::chassis::{Chassis, Shape};
 use pericore_registers::{AccessError, Address, Bdf, Operation, Outcome, RegisterSpace, Width};
 
 use super::access::Access;
+use super::core_pmu::{self, InstructionCounts};
 use super::error::GuestError;
 use crate::log::LogFile;
 use crate::{Traffic, stubs};
@@ -35,6 +37,10 @@ pub struct Hardware {
     accesses: Vec<Access>,
     keeps: bool,
     log: Option<LogFile>,
+    /// Instructions of the guest's CPUs, where they are counted.
+    instructions: Option<InstructionCounts>,
+    /// What the guest asked its cores' counters for, and nobody counts: umask and event.
+    uncounted: BTreeSet<u16>,
 }
 
 impl Hardware {
@@ -52,6 +58,8 @@ impl Hardware {
             accesses: Vec::new(),
             keeps: false,
             log: None,
+            instructions: None,
+            uncounted: BTreeSet::new(),
         }
     }
 
@@ -76,6 +84,21 @@ impl Hardware {
         // Functions are found in the order of their buses.
         buses.dedup();
         buses
+    }
+
+    /// Takes the instructions that the cores' counters count from the plugin, and not one for each cycle.
+    pub(super) fn take_instructions_from(&mut self, counts: InstructionCounts) {
+        self.instructions = Some(counts);
+    }
+
+    /// Umask and event of what the guest asked its cores' counters for, and nobody counts: the guest reads 0.
+    pub fn uncounted_core_events(&self) -> impl Iterator<Item = u16> + '_ {
+        self.uncounted.iter().copied()
+    }
+
+    /// What CPUID says of the cores' counters.
+    pub(super) fn core_pmu_leaf(&self, cpu: u32) -> [u32; 4] {
+        core_pmu::leaf(&self.chassis, cpu)
     }
 
     /// Keeps every access from now on, for [`accesses`](Self::accesses).
@@ -157,6 +180,13 @@ impl Hardware {
         let ticks = (self.now.as_nanos() * u128::from(self.ticks_per_second) / 1_000_000_000) as u64;
         self.traffic.advance(&mut self.chassis, &operation, ticks);
         self.chassis.set_now(ticks);
+        if let (Address::Msr { cpu, .. }, Some(counts)) = (operation.address(), &self.instructions) {
+            // The CPU stands in this access.
+            if let Some(retired) = counts.of(cpu) {
+                self.chassis.set_retired(cpu, retired);
+            }
+            self.uncounted.extend(core_pmu::uncounted(operation));
+        }
         let outcome = self.chassis.carry_out(operation);
         let is_header = matches!(operation.address(), Address::Pci { offset: 0..0x40, .. });
         if !is_header && !matches!(outcome, Err(AccessError::GeneralProtection { .. })) {

@@ -8,6 +8,7 @@
 mod access;
 mod cache;
 pub mod clock;
+mod core_pmu;
 mod cpio;
 mod error;
 pub mod gdb;

@@ -31,6 +31,11 @@ pub struct Ends {
     pub file_system: RawFd,
 }
 
+/// CPUs of the guest that run.
+pub fn running_cpus(shape: Option<&Shape>, all_cpus: bool) -> u16 {
+    shape.map_or(1, |shape| if all_cpus { shape.sockets * guest_cores(shape) } else { shape.sockets })
+}
+
 /// Cores of a socket in the guest.
 pub fn guest_cores(shape: &Shape) -> u16 {
     shape.cores.min(MOST_CORES)
@@ -99,7 +104,8 @@ fn cpu(shape: Option<&Shape>, claimed: Option<u8>) -> String {
 fn kernel_arguments(sockets: u16, boot: &Boot) -> String {
     // The tables name all buses there are: no search for others. Symbols hold only without address randomisation;
     // without mitigations fewer MSRs are written at every switch.
-    let fixed = "console=ttyS0 nokaslr mitigations=off panic=-1 pci=lastbus=0";
+    // No counter's overflow interrupts: a watchdog would wait for it in vain, and have a counter for itself.
+    let fixed = "console=ttyS0 nokaslr mitigations=off nmi_watchdog=0 panic=-1 pci=lastbus=0";
     // Only one CPU of a socket runs: register accesses stop all of them.
     let cpus = match (boot.all_cpus, sockets) {
         (true, _) => "",

@@ -7,12 +7,13 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::cache::Prepared;
 use super::clock::GuestClock;
+use super::core_pmu::{self, InstructionCounts};
 use super::error::GuestError;
 use super::gdb::reply::Stop;
 use super::gdb::{Client, GdbError};
@@ -49,6 +50,8 @@ pub struct Boot {
     pub cpu_model: Option<u8>,
     /// Bring up all CPUs, not only the first of each socket: slower, but some tools cannot bear gaps in their numbers.
     pub all_cpus: bool,
+    /// Let the cores' counters count the instructions that really run: half as slow again, and more with several CPUs.
+    pub core_pmu: bool,
     /// More words for the kernel's command line, behind those that the boot needs.
     pub append: String,
 }
@@ -64,6 +67,7 @@ impl Boot {
             qemu: "qemu-system-x86_64".to_owned(),
             cpu_model: None,
             all_cpus: false,
+            core_pmu: false,
             append: String::new(),
         }
     }
@@ -124,22 +128,26 @@ pub fn run(
             prepared.learn_symbols(&text)?
         }
     };
-    let mut session = Session::start(prepared, boot, Some(hardware), output)?;
-    let result = session.trap(symbols, hardware);
+    let counting = boot.core_pmu.then_some(symbols.page_fault);
+    let mut session = Session::start(prepared, boot, Some(hardware), counting, output)?;
+    let mut functions = symbols.functions;
+    functions.retain(|_, function| boot.core_pmu || !function.is_of_core_counters());
+    let result = session.trap(functions, hardware);
     session.conclude(result)
 }
 
 /// A first boot on plain QEMU reads the kernel's own symbol table: Debian's packages have no small file with it.
 fn read_symbols(prepared: &Prepared, boot: &Boot) -> Result<String, GuestError> {
     let (out, text) = collector();
-    let pattern = r"grep -E ' [tT] (native_(read|write)_msr|pci_(conf1|mmcfg)_)' /proc/kallsyms";
-    let command = ["sh", "-c", pattern].map(str::to_owned).to_vec();
+    let names = "native_((read|write)_msr|read_pmc|cpuid)|pci_(conf1|mmcfg)_|asm_exc_page_fault";
+    let pattern = format!("grep -E ' [tT] ({names})' /proc/kallsyms");
+    let command = ["sh", "-c", &pattern].map(str::to_owned).to_vec();
     let plain = Boot { command, programs: Vec::new(), ..boot.clone() };
     let output = Output { out, errors: Box::new(std::io::sink()) };
-    let mut session = Session::start(prepared, &plain, None, output)?;
+    let mut session = Session::start(prepared, &plain, None, None, output)?;
     let result = session.attend();
     session.conclude(result)?;
-    let bytes = text.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let bytes = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -148,7 +156,7 @@ pub fn collector() -> (Box<dyn Write + Send>, Arc<Mutex<Vec<u8>>>) {
     struct Collector(Arc<Mutex<Vec<u8>>>);
     impl Write for Collector {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend_from_slice(bytes);
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -182,6 +190,7 @@ impl Session {
         prepared: &Prepared,
         boot: &Boot,
         hardware: Option<&Arc<Mutex<Hardware>>>,
+        counting: Option<u64>,
         output: Output,
     ) -> Result<Self, GuestError> {
         let plan = hardware.map(|hardware| Plan::new(hardware)).transpose()?.unwrap_or_default();
@@ -221,7 +230,15 @@ impl Session {
             let (config, hardware, clock) = (ConfigSpace::new(&plan.windows), Arc::clone(hardware), Arc::clone(&clock));
             std::thread::spawn(move || proxy::serve(stream, config, &hardware, &clock))
         });
-        let command = qemu::command(&prepared.kernel(), &plan, boot, &ends);
+        let mut command = qemu::command(&prepared.kernel(), &plan, boot, &ends);
+        if let (Some(fault), Some(hardware)) = (counting, hardware) {
+            let failed = |source| GuestError::System { call: "memfd_create", source };
+            let (counts, descriptors) = InstructionCounts::new().map_err(failed)?;
+            let cpus = qemu::running_cpus(plan.shape.as_ref(), boot.all_cpus);
+            command.arg("-plugin").arg(core_pmu::option(&descriptors, fault, cpus));
+            theirs.extend(descriptors);
+            hardware.lock().unwrap_or_else(PoisonError::into_inner).take_instructions_from(counts);
+        }
         let mut qemu = Guarded::spawn(command, theirs)
             .map_err(|source| GuestError::NoQemu { program: boot.qemu.clone(), source })?;
 

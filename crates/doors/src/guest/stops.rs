@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::clock::GuestClock;
-use super::gdb::reply::Register;
-use super::gdb::{Client, GdbError};
+use super::core_pmu;
+use super::gdb::reply::{Register, little_endian};
+use super::gdb::{Client, GdbError, Registers};
 use super::hardware::Hardware;
 use super::traps::{self, Function};
 
@@ -63,23 +64,44 @@ impl Traps {
         let (registers, counter) = client.registers_and_physical(HPET_COUNTER)?;
         clock.stop_at(Duration::from_nanos(counter.wrapping_mul(HPET_NANOSECONDS)));
         let Some(&function) = self.symbols.get(&registers.rip()) else { return Ok(()) };
-        let answer = function.operation(cpu, &registers).and_then(|operation| {
+        if function == Function::Cpuid && self.show_counters(client, cpu, &registers, hardware)? {
+            self.counts.answered += 1;
+            return Ok(());
+        }
+        let outcome = function.operation(cpu, &registers).and_then(|operation| {
             let mut hardware = hardware.lock().unwrap_or_else(PoisonError::into_inner);
             hardware.access(operation, clock.now())
         });
-        let Some(end) = answer.and_then(|outcome| function.conclude(&registers, &outcome)) else {
+        let Some(end) = outcome.and_then(|outcome| function.conclude(&registers, &outcome)) else {
             self.counts.passed_on += 1;
             return self.pass_on(client, registers.rip());
         };
         self.counts.answered += 1;
-        let caller = client.read_memory(registers.rsp(), 8)?;
         if let Some((address, value)) = end.store {
             client.write_memory(address, &value.to_le_bytes());
         }
         client.set_register(Register::Rax, end.rax);
-        client.set_register(Register::Rsp, registers.rsp() + 8);
-        client.set_register(Register::Rip, super::gdb::reply::little_endian(&caller));
-        Ok(())
+        leave(client, &registers)
+    }
+
+    /// Gives CPUID's leaf of the cores' counters, of which QEMU has none; false if it is another leaf.
+    fn show_counters(
+        &self,
+        client: &mut Client,
+        cpu: u32,
+        registers: &Registers,
+        hardware: &Mutex<Hardware>,
+    ) -> Result<bool, GdbError> {
+        let places = [0, 1, 2, 3].map(|index| registers.argument(index));
+        if little_endian(&client.read_memory(places[0], 4)?) != u64::from(core_pmu::LEAF) {
+            return Ok(false);
+        }
+        let leaf = hardware.lock().unwrap_or_else(PoisonError::into_inner).core_pmu_leaf(cpu);
+        for (place, value) in places.into_iter().zip(leaf) {
+            client.write_memory(place, &value.to_le_bytes());
+        }
+        leave(client, registers)?;
+        Ok(true)
     }
 
     /// Goes past the breakpoint: a jump over an instruction that does nothing, or, early in the boot, a step.
@@ -100,4 +122,12 @@ impl Traps {
         }
         Ok(())
     }
+}
+
+/// Ends the call that the guest stands at the beginning of.
+fn leave(client: &mut Client, registers: &Registers) -> Result<(), GdbError> {
+    let caller = client.read_memory(registers.rsp(), 8)?;
+    client.set_register(Register::Rsp, registers.rsp() + 8);
+    client.set_register(Register::Rip, little_endian(&caller));
+    Ok(())
 }

@@ -24,10 +24,14 @@ pub enum Function {
     PciRead,
     /// `int pci_…_write(unsigned seg, bus, devfn, int reg, len, u32 value)`.
     PciWrite,
+    /// `u64 native_read_pmc(int counter)`: RDPMC, which QEMU does not have.
+    ReadPmc,
+    /// `void native_cpuid(u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)`. No access: the leaf is behind the first pointer.
+    Cpuid,
 }
 
 /// Every function, by its symbol.
-pub const SYMBOLS: [(&str, Function); 8] = [
+pub const SYMBOLS: [(&str, Function); 10] = [
     ("native_read_msr", Function::ReadMsr),
     ("native_read_msr_safe", Function::ReadMsrSafe),
     ("native_write_msr", Function::WriteMsr),
@@ -36,7 +40,20 @@ pub const SYMBOLS: [(&str, Function); 8] = [
     ("pci_conf1_write", Function::PciWrite),
     ("pci_mmcfg_read", Function::PciRead),
     ("pci_mmcfg_write", Function::PciWrite),
+    ("native_read_pmc", Function::ReadPmc),
+    ("native_cpuid", Function::Cpuid),
 ];
+
+/// The addresses of counters (SDM volume 4): IA32_PMC0, IA32_FIXED_CTR0. RDPMC has bit 30 for the latter (volume 2).
+const PMC0: u32 = 0xc1;
+const FIXED_CTR0: u32 = 0x309;
+const RDPMC_FIXED: u32 = 1 << 30;
+
+/// The MSR of a counter as RDPMC names it.
+const fn counter_msr(counter: u32) -> u32 {
+    let number = counter & 0xff;
+    if counter & RDPMC_FIXED == 0 { PMC0 + number } else { FIXED_CTR0 + number }
+}
 
 /// How a call ends that the machine has answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +65,11 @@ pub struct Return {
 }
 
 impl Function {
+    /// True if the function is of use only where the core's counters are.
+    pub const fn is_of_core_counters(self) -> bool {
+        matches!(self, Self::ReadPmc | Self::Cpuid)
+    }
+
     /// The access that a call on `cpu` asks for; `None` if it is one that no bus has, which the kernel must refuse itself.
     pub fn operation(self, cpu: u32, registers: &Registers) -> Option<Operation> {
         let argument = |index| registers.argument(index);
@@ -55,6 +77,11 @@ impl Function {
         let value = argument(1) & 0xffff_ffff | argument(2) << 32;
         Some(match self {
             Self::ReadMsr | Self::ReadMsrSafe => Operation::Read { address: msr, width: Width::B8 },
+            Self::ReadPmc => {
+                let address = Address::Msr { cpu, msr: counter_msr(argument(0) as u32) };
+                Operation::Read { address, width: Width::B8 }
+            }
+            Self::Cpuid => return None,
             Self::WriteMsr | Self::WriteMsrSafe => Operation::Write { address: msr, width: Width::B8, value },
             Self::PciRead | Self::PciWrite => {
                 let segment = u16::try_from(argument(0) as u32).ok()?;
@@ -83,8 +110,9 @@ impl Function {
         let error = if outcome.is_ok() { 0 } else { EIO as u32 };
         match self {
             // A fault here is an exception in the kernel.
-            Self::ReadMsr | Self::WriteMsr if outcome.is_err() => None,
-            Self::ReadMsr => Some(Return { rax: value, store: None }),
+            Self::ReadMsr | Self::WriteMsr | Self::ReadPmc if outcome.is_err() => None,
+            Self::Cpuid => None,
+            Self::ReadMsr | Self::ReadPmc => Some(Return { rax: value, store: None }),
             Self::WriteMsr => Some(Return { rax: 0, store: None }),
             Self::ReadMsrSafe => Some(Return { rax: value, store: Some((registers.argument(1), error)) }),
             Self::WriteMsrSafe => Some(Return { rax: u64::from(error), store: None }),
@@ -165,6 +193,16 @@ mod tests {
         let safe = Function::ReadMsrSafe.conclude(&registers, &refused).unwrap();
         assert_eq!(safe.store, Some((0xffff_8880_0000_1000, 0xffff_fffb)));
         assert_eq!(Function::WriteMsrSafe.conclude(&registers, &refused).unwrap().rax, 0xffff_fffb);
+    }
+
+    /// SDM volume 2, RDPMC: bit 30 asks for a fixed counter.
+    #[test]
+    fn a_counter_is_read_as_its_msr() {
+        for (counter, msr) in [(0, 0xc1), (3, 0xc4), (1 << 30 | 1, 0x30a)] {
+            let address = Address::Msr { cpu: 2, msr };
+            let expected = Operation::Read { address, width: Width::B8 };
+            assert_eq!(Function::ReadPmc.operation(2, &call([counter, 0, 0, 0, 0, 0])), Some(expected));
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! MSRs outside the uncore's PMON that tools touch on the way: identity, frequency, power, and the core's own counters.
 //!
 //! The catalogue has them (`core_msrs` of a family's processor). The cores are not modelled: their counters run at
-//! fixed rates while enabled, one instruction a cycle, at the nominal frequency; core events other than cycles and
-//! instructions count nothing. Whatever has no row in the catalogue raises #GP.
+//! fixed rates while enabled, one instruction a cycle, at the nominal frequency, unless somebody who runs instructions
+//! says how many there were ([`CoreMsrs::set_retired`]); core events other than cycles and instructions count nothing.
+//! Whatever has no row in the catalogue raises #GP.
 
 use std::collections::HashMap;
 
@@ -12,10 +13,34 @@ use super::shape::Shape;
 use crate::signal::Tick;
 
 /// Unhalted cycles and instructions retired: event select and umask of the architectural events that are counted.
-const COUNTED_EVENTS: [u64; 2] = [0x003C, 0x00C0];
+const CYCLES: u64 = 0x003C;
+const INSTRUCTIONS: u64 = 0x00C0;
+
+/// The fixed counter of instructions.
+const FIXED_INSTRUCTIONS: u8 = 0;
 
 /// Bits of a core counter.
 const COUNTER_MASK: u64 = (1 << 48) - 1;
+
+/// Instructions that a CPU has retired.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retired {
+    /// In user mode.
+    pub user: u64,
+    /// In the kernel.
+    pub kernel: u64,
+}
+
+/// What a running counter adds up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    Cycles,
+    /// Those of user mode, of the kernel, or both.
+    Instructions {
+        user: bool,
+        kernel: bool,
+    },
+}
 
 /// The core-side MSRs of a machine.
 #[derive(Debug)]
@@ -28,9 +53,11 @@ pub struct CoreMsrs {
     hertz: u64,
     /// See [`MsrKind::CoreThreadCount`].
     core_thread_count: u64,
-    /// Written values, by socket or CPU and MSR; counters hold their value less the cycles counted since they were
+    /// Written values, by socket or CPU and MSR; counters hold their value less what was counted since they were
     /// enabled.
     values: HashMap<(u32, u32), u64>,
+    /// By CPU, as far as somebody says.
+    retired: HashMap<u32, Retired>,
 }
 
 impl CoreMsrs {
@@ -39,7 +66,7 @@ impl CoreMsrs {
         let part = shape.family.processor.as_ref();
         let hertz = part.map_or(0, |part| u64::from(part.nominal_mhz) * 1_000_000);
         let core_thread_count = u64::from(shape.cores) << 16 | u64::from(shape.cores * shape.threads);
-        Self { part, period, hertz, core_thread_count, values: HashMap::new() }
+        Self { part, period, hertz, core_thread_count, values: HashMap::new(), retired: HashMap::new() }
     }
 
     /// Intel's name of an MSR; `None` if the family has no such MSR.
@@ -63,6 +90,12 @@ impl CoreMsrs {
     /// Sets the ticks of a cycle.
     pub const fn set_period(&mut self, period: u64) {
         self.period = period;
+    }
+
+    /// Says how many instructions a CPU has retired until now. Counters count those from then on, in the place of one a
+    /// cycle.
+    pub fn set_retired(&mut self, cpu: u32, retired: Retired) {
+        self.retired.insert(cpu, retired);
     }
 
     /// Writes what another machine's MSRs hold at a tick, at tick 0 of this one. `socket_of` gives the socket of a CPU
@@ -112,7 +145,7 @@ impl CoreMsrs {
             MsrKind::Energy { watts } => energy(watts, cycles, self.hertz),
             MsrKind::CoreThreadCount => self.core_thread_count,
             MsrKind::Counter { enable } => {
-                let counted = if self.is_counting(cpu, socket, enable) { cycles } else { 0 };
+                let counted = self.counted(cpu, socket, enable).map_or(0, |what| self.sum(what, cpu, cycles));
                 self.stored(row, cpu, socket).wrapping_add(counted) & COUNTER_MASK
             }
         })
@@ -124,18 +157,18 @@ impl CoreMsrs {
         let cycles = now / self.period;
         match row.kind {
             MsrKind::Kept { writable } => {
-                let counting = row.controls.map(|_| self.counting(cpu, socket));
+                let before = row.controls.map(|_| self.all_counted(cpu, socket));
                 let old = self.stored(row, cpu, socket);
                 self.values.insert(key(row, cpu, socket), old & !writable | value & writable);
-                if let Some(counting) = counting {
-                    self.resettle(cpu, socket, &counting, cycles);
+                if let Some(before) = before {
+                    self.resettle(cpu, socket, &before, cycles);
                 }
             }
             MsrKind::Cycles => {
                 self.values.insert(key(row, cpu, socket), value.wrapping_sub(cycles));
             }
             MsrKind::Counter { enable } => {
-                let counted = if self.is_counting(cpu, socket, enable) { cycles } else { 0 };
+                let counted = self.counted(cpu, socket, enable).map_or(0, |what| self.sum(what, cpu, cycles));
                 self.values.insert(key(row, cpu, socket), value.wrapping_sub(counted));
             }
             MsrKind::Energy { .. } | MsrKind::CoreThreadCount => return None,
@@ -153,38 +186,57 @@ impl CoreMsrs {
         row.map_or(0, |row| self.stored(row, cpu, socket))
     }
 
-    /// True if a counter runs: enabled globally and by itself, on an event that the emulated core counts.
-    fn is_counting(&self, cpu: u32, socket: u16, enable: u8) -> bool {
-        let globally = self.setting(cpu, socket, CounterControl::Global) >> enable & 1 == 1;
-        globally
-            && match enable.checked_sub(FIRST_FIXED) {
-                Some(fixed) => self.setting(cpu, socket, CounterControl::Fixed) >> (4 * fixed) & 3 != 0,
-                None => {
-                    let select = self.setting(cpu, socket, CounterControl::EventSelect { counter: enable });
-                    // Bit 22 enables.
-                    select >> 22 & 1 == 1 && COUNTED_EVENTS.contains(&(select & 0xffff))
-                }
+    /// What a counter adds up if it runs: enabled globally and by itself, on an event that the emulated core counts.
+    fn counted(&self, cpu: u32, socket: u16, enable: u8) -> Option<Counted> {
+        if self.setting(cpu, socket, CounterControl::Global) >> enable & 1 == 0 {
+            return None;
+        }
+        if let Some(fixed) = enable.checked_sub(FIRST_FIXED) {
+            // Bit 0: the kernel, bit 1: user mode.
+            let levels = self.setting(cpu, socket, CounterControl::Fixed) >> (4 * fixed) & 3;
+            let instructions = Counted::Instructions { user: levels & 2 != 0, kernel: levels & 1 != 0 };
+            let what = if fixed == FIXED_INSTRUCTIONS { instructions } else { Counted::Cycles };
+            return (levels != 0).then_some(what);
+        }
+        let select = self.setting(cpu, socket, CounterControl::EventSelect { counter: enable });
+        // Bit 16: user mode, bit 17: the kernel, bit 22 enables.
+        let (user, kernel) = (select >> 16 & 1 == 1, select >> 17 & 1 == 1);
+        let what = match select & 0xffff {
+            CYCLES => Counted::Cycles,
+            INSTRUCTIONS => Counted::Instructions { user, kernel },
+            _ => return None,
+        };
+        (select >> 22 & 1 == 1).then_some(what)
+    }
+
+    /// The sum since the start of what a counter adds up.
+    fn sum(&self, what: Counted, cpu: u32, cycles: u64) -> u64 {
+        match (what, self.retired.get(&cpu)) {
+            (Counted::Instructions { user, kernel }, Some(retired)) => {
+                u64::from(user) * retired.user + u64::from(kernel) * retired.kernel
             }
+            _ => cycles,
+        }
     }
 
-    fn counting(&self, cpu: u32, socket: u16) -> Vec<u32> {
-        let running = self.rows().iter().filter(|row| match row.kind {
-            MsrKind::Counter { enable } => self.is_counting(cpu, socket, enable),
-            _ => false,
+    fn all_counted(&self, cpu: u32, socket: u16) -> HashMap<u32, Counted> {
+        let counted = self.rows().iter().filter_map(|row| match row.kind {
+            MsrKind::Counter { enable } => Some((row.address, self.counted(cpu, socket, enable)?)),
+            _ => None,
         });
-        running.map(|row| row.address).collect()
+        counted.collect()
     }
 
-    /// Counters that started or stopped keep their value.
-    fn resettle(&mut self, cpu: u32, socket: u16, before: &[u32], cycles: u64) {
-        let after = self.counting(cpu, socket);
+    /// Counters that started or stopped, or count something else, keep their value.
+    fn resettle(&mut self, cpu: u32, socket: u16, before: &HashMap<u32, Counted>, cycles: u64) {
+        let after = self.all_counted(cpu, socket);
         for row in self.rows().iter().filter(|row| matches!(row.kind, MsrKind::Counter { .. })) {
-            let stored = self.stored(row, cpu, socket);
-            let settled = match (before.contains(&row.address), after.contains(&row.address)) {
-                (false, true) => stored.wrapping_sub(cycles),
-                (true, false) => stored.wrapping_add(cycles),
-                _ => continue,
-            };
+            let [before, after] = [before, &after].map(|counted| counted.get(&row.address));
+            if before == after {
+                continue;
+            }
+            let [before, after] = [before, after].map(|what| what.map_or(0, |what| self.sum(*what, cpu, cycles)));
+            let settled = self.stored(row, cpu, socket).wrapping_add(before).wrapping_sub(after);
             self.values.insert(key(row, cpu, socket), settled);
         }
     }
@@ -227,6 +279,29 @@ mod tests {
         msrs.write(1, 0, 0x30A, 0, 80_000).unwrap();
         assert_eq!(msrs.read(1, 0, 0x30A, 90_000), Some(0));
         assert_eq!(msrs.read(0, 0, 0x30A, 90_000), Some(0), "each CPU has its own");
+    }
+
+    /// SDM volume 3, IA32_PERFEVTSELx and IA32_FIXED_CTR_CTRL: bits 16 and 17, and bits 0 and 1 of each counter, choose
+    /// user mode and the kernel. 1,000 cycles are no instructions where somebody says how many there were.
+    #[test]
+    fn instructions_are_those_of_who_runs_them() {
+        let mut msrs = msrs();
+        msrs.set_retired(1, Retired { user: 50, kernel: 7 });
+        msrs.write(1, 0, FIXED_CTRL, 0x332, 0).unwrap();
+        for (select, value) in [(0x186, 0x41_00C0), (0x187, 0x42_00C0), (0x188, 0x43_00C0), (0x189, 0x43_003C)] {
+            msrs.write(1, 0, select, value, 0).unwrap();
+        }
+        msrs.write(1, 0, GLOBAL_CTRL, 7 << 32 | 0xf, 0).unwrap();
+        msrs.set_retired(1, Retired { user: 350, kernel: 27 });
+        let read = |msrs: &CoreMsrs| [0x309, 0x30A, 0xC1, 0xC2, 0xC3, 0xC4].map(|msr| msrs.read(1, 0, msr, 8000));
+        assert_eq!(read(&msrs), [300, 1000, 300, 20, 320, 1000].map(Some));
+        // A counter that goes over to the kernel keeps what it has.
+        msrs.write(1, 0, 0x186, 0x42_00C0, 8000).unwrap();
+        msrs.set_retired(1, Retired { user: 400, kernel: 30 });
+        assert_eq!(read(&msrs), [350, 1000, 303, 23, 373, 1000].map(Some));
+        msrs.write(1, 0, GLOBAL_CTRL, 0, 8000).unwrap();
+        msrs.set_retired(1, Retired { user: 900, kernel: 90 });
+        assert_eq!(read(&msrs), [350, 1000, 303, 23, 373, 1000].map(Some));
     }
 
     #[test]

@@ -32,6 +32,7 @@ use variant::Presence;
 
 use crate::pmon::{Bank, Interrupt};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
+pub use core_msrs::Retired;
 pub use denied::Denied;
 pub use extra::MOST as MOST_FUNCTIONS;
 pub use imprint::ReadValue;
@@ -191,6 +192,11 @@ impl Chassis {
     /// What CPUID answers on a logical CPU: EAX, EBX, ECX, EDX.
     pub fn cpuid(&self, cpu: u32, leaf: u32, subleaf: u32) -> [u32; 4] {
         cpuid::registers(&self.shape, cpu, leaf, subleaf)
+    }
+
+    /// Says how many instructions a CPU has retired until now; without a word the cores' counters take one a cycle.
+    pub fn set_retired(&mut self, cpu: u32, retired: Retired) {
+        self.core.set_retired(cpu, retired);
     }
 
     /// Intel's name of an MSR outside the PMON; `None` if the family has no such MSR.

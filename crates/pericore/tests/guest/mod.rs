@@ -5,6 +5,7 @@
 mod beside;
 mod bursts;
 mod command_line;
+mod core_pmu;
 mod interruption;
 mod preparation;
 mod same_counts;

@@ -2,6 +2,7 @@
 //! Everything is only read.
 
 use pericore_catalog::{Family, Unit};
+use pericore_machine::MachineSpec;
 use pericore_machine::chassis::{Block, Chassis, DiscoveryFault, ReadValue, Shape, ShapeError, Variant};
 use pericore_machine::signal::Wiring;
 use pericore_observe::discover::{Cpu, DiscoverError, Socket, TableError, TableReport, Topology, discover};
@@ -52,7 +53,9 @@ pub fn capture(
         Failure::failed(format!("no software machine matches this one, so its bundle could not be booted: {error}"))
     };
     let shape = Shape::new(family, sockets, cores.cores, cores.threads).map_err(no_such)?;
-    let slices = slices.unwrap_or_else(|| shape.all_slices()).clamp(1, shape.all_slices());
+    // Where nothing tells how many take part, as many as in the family's own software machine.
+    let usual = || MachineSpec::of(family).shape().map_or(shape.all_slices(), |usual| usual.slices);
+    let slices = slices.unwrap_or_else(usual).clamp(1, shape.all_slices());
     let shape = shape.with_slices(slices).map_err(no_such)?;
     let mut variant = Variant::default();
     let mut values = Vec::new();

@@ -1,0 +1,118 @@
+//! The counters of the guest's cores: what CPUID says of them, and how many instructions the plugin has counted.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+use pericore_machine::chassis::{Chassis, Retired};
+use pericore_registers::{Address, Operation};
+
+use super::process::nameless_file;
+
+/// The plugin of QEMU that counts (plugin/lib.rs).
+const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plugin.so"));
+/// What it writes: three numbers in 32 bytes for each CPU, in a page.
+const PAGE: [u8; 4096] = [0; 4096];
+const OF_A_CPU: u64 = 32;
+
+/// CPUID's leaf of architectural performance monitoring (SDM volume 2).
+pub const LEAF: u32 = 0xa;
+/// Version, counters and fixed counters that a guest is to know of at most: those whose MSRs all families have.
+const VERSION: u32 = 3;
+const COUNTERS: u32 = 4;
+const FIXED: u32 = 3;
+/// Of the seven architectural events those that nobody counts here: LLC references and misses, branches and those
+/// mispredicted.
+const EVENTS: u32 = 7;
+const UNAVAILABLE: u32 = 0x78;
+
+/// The leaf's answer for a CPU.
+pub fn leaf(chassis: &Chassis, cpu: u32) -> [u32; 4] {
+    let [eax, _, _, edx] = chassis.cpuid(cpu, LEAF, 0);
+    let (version, counters, widths) = ((eax & 0xff).min(VERSION), (eax >> 8 & 0xff).min(COUNTERS), eax & 0x00ff_0000);
+    let fixed = (edx & 0x1f).min(FIXED) | edx & 0x1fe0;
+    [EVENTS << 24 | widths | counters << 8 | version, UNAVAILABLE, 0, fixed]
+}
+
+/// IA32_PERFEVTSEL0 (SDM volume 4): those of the other counters follow. Bit 22 enables.
+const SELECTS: u32 = 0x186;
+const ENABLED: u64 = 1 << 22;
+/// Event and umask of what is counted: cycles, and instructions retired.
+const COUNTED: [u16; 2] = [0x003c, 0x00c0];
+
+/// The umask and event that a write selects if nobody counts them here: the kernel would show 0.
+pub fn uncounted(operation: Operation) -> Option<u16> {
+    let Operation::Write { address: Address::Msr { msr, .. }, value, .. } = operation else { return None };
+    let is_select = (SELECTS..SELECTS + COUNTERS).contains(&msr) && value & ENABLED != 0;
+    Some(value as u16).filter(|event| is_select && !COUNTED.contains(event))
+}
+
+/// The numbers that the plugin writes.
+#[derive(Debug)]
+pub struct InstructionCounts(File);
+
+impl InstructionCounts {
+    /// Numbers, and descriptors for QEMU: of the plugin and of the numbers.
+    ///
+    /// # Errors
+    /// There may be too little memory.
+    pub fn new() -> io::Result<(Self, [OwnedFd; 2])> {
+        let counts = nameless_file(&[&PAGE])?;
+        let theirs = [nameless_file(&[PLUGIN])?.into(), counts.try_clone()?.into()];
+        Ok((Self(counts), theirs))
+    }
+
+    /// What a CPU that stands has retired.
+    pub fn of(&self, cpu: u32) -> Option<Retired> {
+        let mut bytes = [0; 24];
+        self.0.read_exact_at(&mut bytes, OF_A_CPU * u64::from(cpu)).ok()?;
+        let mut numbers = bytes.chunks_exact(8).map(super::gdb::reply::little_endian);
+        let [user, kernel, undone] = std::array::from_fn(|_| numbers.next().unwrap_or_default());
+        Some(Retired { user: user.saturating_sub(undone), kernel })
+    }
+}
+
+/// QEMU's option for the plugin, with `theirs` inherited; the kernel comes in at `fault` after a page fault.
+pub fn option(theirs: &[OwnedFd; 2], fault: u64, cpus: u16) -> String {
+    let [plugin, counts] = theirs.each_ref().map(AsRawFd::as_raw_fd);
+    format!("file=/proc/self/fd/{plugin},counts={counts},fault={fault:x},cpus={cpus}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pericore_machine::MachineSpec;
+
+    /// SDM volume 2, CPUID leaf 0AH: version 3, four counters of 48 bits, seven events of which the last four are not
+    /// there, three fixed counters of 48 bits.
+    #[test]
+    fn a_guest_knows_of_what_counts() {
+        for machine in ["nehalem", "e5-2600", "emerald-rapids", "sapphire-rapids"] {
+            let chassis = MachineSpec::parse(machine).unwrap().chassis().unwrap();
+            assert_eq!(leaf(&chassis, 0), [0x0730_0403, 0x78, 0, 0x603], "{machine}");
+        }
+    }
+
+    /// SDM volume 3, figure 20-1: 0x41 << 16 | 0x12e are LLC misses of user mode; 0xc0 are instructions.
+    #[test]
+    fn what_nobody_counts_is_known() {
+        let write = |msr, value| {
+            let address = Address::Msr { cpu: 0, msr };
+            uncounted(Operation::Write { address, width: pericore_registers::Width::B8, value })
+        };
+        assert_eq!(write(0x186, 0x41_412e), Some(0x412e));
+        assert_eq!([write(0x187, 0x41_00c0), write(0x187, 0x01_412e), write(0x190, 0x41_412e)], [None; 3]);
+    }
+
+    /// A CPU's numbers are the plugin's, less what was taken back.
+    #[test]
+    fn what_was_taken_back_is_not_retired() {
+        let (counts, [_, theirs]) = InstructionCounts::new().unwrap();
+        let numbers: Vec<u8> =
+            [0, 0, 0, 0, 1000_u64, 200, 3, 0].iter().flat_map(|number| number.to_le_bytes()).collect();
+        File::from(theirs).write_all_at(&numbers, 0).unwrap();
+        assert_eq!(counts.of(1), Some(Retired { user: 997, kernel: 200 }));
+        assert_eq!(counts.of(128), None);
+    }
+}
