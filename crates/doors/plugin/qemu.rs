@@ -13,7 +13,7 @@ pub enum Block {}
 pub enum Instruction {}
 
 pub type BlockTranslated = extern "C" fn(Id, *mut Block);
-pub type Executed = extern "C" fn(c_uint, *mut c_void);
+pub type OnExecution = extern "C" fn(c_uint, *mut c_void);
 type Add = unsafe extern "C" fn(*mut Instruction, c_int, *mut c_void, u64);
 
 const NO_REGISTERS: c_int = 0;
@@ -22,10 +22,10 @@ const ADD: c_int = 0;
 #[link(name = "c")]
 unsafe extern "C" {
     fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: BlockTranslated);
-    fn qemu_plugin_register_vcpu_tb_exec_cb(block: *mut Block, callback: Executed, flags: c_int, data: *mut c_void);
+    fn qemu_plugin_register_vcpu_tb_exec_cb(block: *mut Block, callback: OnExecution, flags: c_int, data: *mut c_void);
     fn qemu_plugin_register_vcpu_insn_exec_cb(
         instruction: *mut Instruction,
-        callback: Executed,
+        callback: OnExecution,
         flags: c_int,
         data: *mut c_void,
     );
@@ -114,7 +114,7 @@ pub fn give_up() -> ! {
 
 impl Block {
     /// Has a function called each time the block is about to run.
-    pub fn on_execution(&mut self, callback: Executed, data: *mut c_void) {
+    pub fn on_execution(&mut self, callback: OnExecution, data: *mut c_void) {
         // SAFETY: `self` is the block being translated; `data` is only handed back.
         unsafe { qemu_plugin_register_vcpu_tb_exec_cb(self, callback, NO_REGISTERS, data) }
     }
@@ -137,7 +137,7 @@ impl Instruction {
     }
 
     /// Has a function called each time the instruction is about to run.
-    pub fn on_execution(&mut self, callback: Executed, data: *mut c_void) {
+    pub fn on_execution(&mut self, callback: OnExecution, data: *mut c_void) {
         // SAFETY: `self` belongs to the block being translated; `data` is only handed back.
         unsafe { qemu_plugin_register_vcpu_insn_exec_cb(self, callback, NO_REGISTERS, data) }
     }

@@ -59,10 +59,7 @@ fn boots_alike(family: &str, seed: u64, folder: &Path) -> bool {
     assert_eq!(stat(&sent), stat(original), "{machine}");
     // Without the U-Box of a socket its bus cannot be told, and the bundle has none of the functions there.
     let is_whole = !fs::read_to_string(&sent).unwrap().contains("could not be looked for");
-    if is_whole {
-        tools(family, folder).iter().for_each(|tool| same_accesses(&machine, &sent, tool, folder));
-    }
-    is_whole
+    is_whole && tools(family, folder).iter().all(|tool| same_accesses(&machine, &sent, tool, folder))
 }
 
 /// Makes a snapshot of a machine after reset whose counters all move; false if it has no register that could be
@@ -108,23 +105,23 @@ fn client(folder: &Path) -> Vec<String> {
     [program.to_str().unwrap().to_owned()].into_iter().chain(clocks).collect()
 }
 
-/// A tool makes the same accesses on both, and comes to the same end: it asks for what it finds.
-fn same_accesses(machine: &str, sent: &str, tool: &[String], folder: &Path) {
+/// A tool makes the same accesses on both, and comes to the same end: it asks for what it finds. False if it gave up
+/// early: LIKWID does without a U-Box.
+fn same_accesses(machine: &str, sent: &str, tool: &[String], folder: &Path) -> bool {
     let log = folder.join("accesses.log");
     let log = log.to_str().unwrap();
     let tool: Vec<&str> = ["--timeout", "120", "--"].into_iter().chain(tool.iter().map(String::as_str)).collect();
     let first = pericore(&[&["machine", "run", "--machine", machine, "--log", log], &tool[..]].concat());
     let second = pericore(&[&["machine", "run", "--machine", sent, "--expect", log], &tool[..]].concat());
-    let printed = [text(&first.stdout), text(&first.stderr)].concat();
-    assert!(fs::metadata(log).unwrap().len() > 1000, "{machine}: {tool:?} did nothing: {printed}");
     assert_eq!(second.status.code(), first.status.code(), "{machine}, {tool:?}: {}", text(&second.stderr));
+    fs::metadata(log).unwrap().len() > 1000
 }
 
 #[test]
 fn bundles_of_broken_machines_boot_as_these() {
     let folder = tempfile::tempdir().unwrap();
     for (family, seed) in [("e5-2600", 4), ("nehalem", 2), ("emerald-rapids", 6), ("sapphire-rapids", 120)] {
-        boots_alike(family, seed, folder.path());
+        assert_eq!(boots_alike(family, seed, folder.path()), seed != 120, "{family}: traces");
     }
 }
 

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
-use pericore_machine::chassis::{Chassis, Retired};
+use pericore_machine::chassis::{Chassis, CoreProgress, Shape};
 use pericore_registers::{Address, Operation};
 
 use super::process::nameless_file;
@@ -63,13 +64,15 @@ impl InstructionCounts {
         Ok((Self(counts), theirs))
     }
 
-    /// What a CPU that stands has retired.
-    pub fn of(&self, cpu: u32) -> Option<Retired> {
+    /// What a CPU that stands has done by a moment of the guest's time.
+    pub fn of(&self, cpu: u32, shape: &Shape, now: Duration) -> Option<CoreProgress> {
         let mut bytes = [0; 24];
         self.0.read_exact_at(&mut bytes, OF_A_CPU * u64::from(cpu)).ok()?;
         let mut numbers = bytes.chunks_exact(8).map(super::gdb::reply::little_endian);
         let [user, kernel, undone] = std::array::from_fn(|_| numbers.next().unwrap_or_default());
-        Some(Retired { user: user.saturating_sub(undone), kernel })
+        let nominal_mhz = shape.family.processor.as_ref().map_or(0, |part| part.nominal_mhz);
+        let cycles = (now.as_nanos() * u128::from(nominal_mhz) / 1000) as u64;
+        Some(CoreProgress { user: user.saturating_sub(undone), kernel, cycles })
     }
 }
 
@@ -105,14 +108,17 @@ mod tests {
         assert_eq!([write(0x187, 0x41_00c0), write(0x187, 0x01_412e), write(0x190, 0x41_412e)], [None; 3]);
     }
 
-    /// A CPU's numbers are the plugin's, less what was taken back.
+    /// A CPU's numbers are the plugin's, less what was taken back. An E5-2680 has 2.7 GHz.
     #[test]
     fn what_was_taken_back_is_not_retired() {
         let (counts, [_, theirs]) = InstructionCounts::new().unwrap();
         let numbers: Vec<u8> =
             [0, 0, 0, 0, 1000_u64, 200, 3, 0].iter().flat_map(|number| number.to_le_bytes()).collect();
         File::from(theirs).write_all_at(&numbers, 0).unwrap();
-        assert_eq!(counts.of(1), Some(Retired { user: 997, kernel: 200 }));
-        assert_eq!(counts.of(128), None);
+        let shape = Shape::new(pericore_catalog::family("e5-2600").unwrap(), 1, 2, 1).unwrap();
+        let second = Duration::from_secs(1);
+        let executed = CoreProgress { user: 997, kernel: 200, cycles: 2_700_000_000 };
+        assert_eq!(counts.of(1, &shape, second), Some(executed));
+        assert_eq!(counts.of(128, &shape, second), None);
     }
 }

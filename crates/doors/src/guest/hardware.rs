@@ -182,8 +182,8 @@ impl Hardware {
         self.chassis.set_now(ticks);
         if let (Address::Msr { cpu, .. }, Some(counts)) = (operation.address(), &self.instructions) {
             // The CPU stands in this access.
-            if let Some(retired) = counts.of(cpu) {
-                self.chassis.set_retired(cpu, retired);
+            if let Some(executed) = counts.of(cpu, self.chassis.shape(), self.now) {
+                self.chassis.set_core_progress(cpu, executed);
             }
             self.uncounted.extend(core_pmu::uncounted(operation));
         }

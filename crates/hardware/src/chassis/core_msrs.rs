@@ -2,7 +2,7 @@
 //!
 //! The catalogue has them (`core_msrs` of a family's processor). The cores are not modelled: their counters run at
 //! fixed rates while enabled, one instruction a cycle, at the nominal frequency, unless somebody who runs instructions
-//! says how many there were ([`CoreMsrs::set_retired`]); core events other than cycles and instructions count nothing.
+//! says how many there were ([`CoreMsrs::set_core_progress`]); core events other than cycles and instructions count nothing.
 //! Whatever has no row in the catalogue raises #GP.
 
 use std::collections::HashMap;
@@ -22,13 +22,15 @@ const FIXED_INSTRUCTIONS: u8 = 0;
 /// Bits of a core counter.
 const COUNTER_MASK: u64 = (1 << 48) - 1;
 
-/// Instructions that a CPU has retired.
+/// What a CPU has done since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Retired {
-    /// In user mode.
+pub struct CoreProgress {
+    /// Instructions retired in user mode.
     pub user: u64,
-    /// In the kernel.
+    /// Instructions retired in the kernel.
     pub kernel: u64,
+    /// Cycles at the nominal frequency.
+    pub cycles: u64,
 }
 
 /// What a running counter adds up.
@@ -57,7 +59,7 @@ pub struct CoreMsrs {
     /// enabled.
     values: HashMap<(u32, u32), u64>,
     /// By CPU, as far as somebody says.
-    retired: HashMap<u32, Retired>,
+    executed: HashMap<u32, CoreProgress>,
 }
 
 impl CoreMsrs {
@@ -66,7 +68,7 @@ impl CoreMsrs {
         let part = shape.family.processor.as_ref();
         let hertz = part.map_or(0, |part| u64::from(part.nominal_mhz) * 1_000_000);
         let core_thread_count = u64::from(shape.cores) << 16 | u64::from(shape.cores * shape.threads);
-        Self { part, period, hertz, core_thread_count, values: HashMap::new(), retired: HashMap::new() }
+        Self { part, period, hertz, core_thread_count, values: HashMap::new(), executed: HashMap::new() }
     }
 
     /// Intel's name of an MSR; `None` if the family has no such MSR.
@@ -92,10 +94,10 @@ impl CoreMsrs {
         self.period = period;
     }
 
-    /// Says how many instructions a CPU has retired until now. Counters count those from then on, in the place of one a
-    /// cycle.
-    pub fn set_retired(&mut self, cpu: u32, retired: Retired) {
-        self.retired.insert(cpu, retired);
+    /// Says what a CPU has done until now. Its counters count that from then on, in the place of one instruction for
+    /// each cycle of the machine's time.
+    pub fn set_core_progress(&mut self, cpu: u32, executed: CoreProgress) {
+        self.executed.insert(cpu, executed);
     }
 
     /// Writes what another machine's MSRs hold at a tick, at tick 0 of this one. `socket_of` gives the socket of a CPU
@@ -211,11 +213,12 @@ impl CoreMsrs {
 
     /// The sum since the start of what a counter adds up.
     fn sum(&self, what: Counted, cpu: u32, cycles: u64) -> u64 {
-        match (what, self.retired.get(&cpu)) {
-            (Counted::Instructions { user, kernel }, Some(retired)) => {
-                u64::from(user) * retired.user + u64::from(kernel) * retired.kernel
+        match (what, self.executed.get(&cpu)) {
+            (Counted::Instructions { user, kernel }, Some(executed)) => {
+                u64::from(user) * executed.user + u64::from(kernel) * executed.kernel
             }
-            _ => cycles,
+            (Counted::Cycles, Some(executed)) => executed.cycles,
+            (_, None) => cycles,
         }
     }
 
@@ -282,25 +285,25 @@ mod tests {
     }
 
     /// SDM volume 3, IA32_PERFEVTSELx and IA32_FIXED_CTR_CTRL: bits 16 and 17, and bits 0 and 1 of each counter, choose
-    /// user mode and the kernel. 1,000 cycles are no instructions where somebody says how many there were.
+    /// user mode and the kernel. The machine's time, tick 8,000, is of no account where somebody says what was done.
     #[test]
     fn instructions_are_those_of_who_runs_them() {
         let mut msrs = msrs();
-        msrs.set_retired(1, Retired { user: 50, kernel: 7 });
+        msrs.set_core_progress(1, CoreProgress { user: 50, kernel: 7, cycles: 1000 });
         msrs.write(1, 0, FIXED_CTRL, 0x332, 0).unwrap();
         for (select, value) in [(0x186, 0x41_00C0), (0x187, 0x42_00C0), (0x188, 0x43_00C0), (0x189, 0x43_003C)] {
             msrs.write(1, 0, select, value, 0).unwrap();
         }
         msrs.write(1, 0, GLOBAL_CTRL, 7 << 32 | 0xf, 0).unwrap();
-        msrs.set_retired(1, Retired { user: 350, kernel: 27 });
+        msrs.set_core_progress(1, CoreProgress { user: 350, kernel: 27, cycles: 1700 });
         let read = |msrs: &CoreMsrs| [0x309, 0x30A, 0xC1, 0xC2, 0xC3, 0xC4].map(|msr| msrs.read(1, 0, msr, 8000));
-        assert_eq!(read(&msrs), [300, 1000, 300, 20, 320, 1000].map(Some));
+        assert_eq!(read(&msrs), [300, 700, 300, 20, 320, 700].map(Some));
         // A counter that goes over to the kernel keeps what it has.
         msrs.write(1, 0, 0x186, 0x42_00C0, 8000).unwrap();
-        msrs.set_retired(1, Retired { user: 400, kernel: 30 });
+        msrs.set_core_progress(1, CoreProgress { user: 400, kernel: 30, cycles: 2000 });
         assert_eq!(read(&msrs), [350, 1000, 303, 23, 373, 1000].map(Some));
         msrs.write(1, 0, GLOBAL_CTRL, 0, 8000).unwrap();
-        msrs.set_retired(1, Retired { user: 900, kernel: 90 });
+        msrs.set_core_progress(1, CoreProgress { user: 900, kernel: 90, cycles: 9000 });
         assert_eq!(read(&msrs), [350, 1000, 303, 23, 373, 1000].map(Some));
     }
 

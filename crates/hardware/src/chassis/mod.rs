@@ -32,7 +32,7 @@ use variant::Presence;
 
 use crate::pmon::{Bank, Interrupt};
 use crate::signal::{SignalSink, Tick, Wire, Wiring, WiringError};
-pub use core_msrs::Retired;
+pub use core_msrs::CoreProgress;
 pub use denied::Denied;
 pub use extra::MOST as MOST_FUNCTIONS;
 pub use imprint::ReadValue;
@@ -194,9 +194,10 @@ impl Chassis {
         cpuid::registers(&self.shape, cpu, leaf, subleaf)
     }
 
-    /// Says how many instructions a CPU has retired until now; without a word the cores' counters take one a cycle.
-    pub fn set_retired(&mut self, cpu: u32, retired: Retired) {
-        self.core.set_retired(cpu, retired);
+    /// Says what a CPU has done until now; without a word its counters take one instruction for each cycle of the
+    /// machine's time.
+    pub fn set_core_progress(&mut self, cpu: u32, executed: CoreProgress) {
+        self.core.set_core_progress(cpu, executed);
     }
 
     /// Intel's name of an MSR outside the PMON; `None` if the family has no such MSR.
