@@ -2,8 +2,8 @@
 //!
 //! The catalogue has them (`core_msrs` of a family's processor). The cores are not modelled: their counters run at
 //! fixed rates while enabled, one instruction a cycle, at the nominal frequency, unless somebody who runs instructions
-//! says how many there were ([`CoreMsrs::set_core_progress`]); core events other than cycles and instructions count nothing.
-//! Whatever has no row in the catalogue raises #GP.
+//! says how many there were ([`CoreMsrs::set_core_progress`]); core events other than cycles and instructions count
+//! nothing. Whatever has no row in the catalogue raises #GP.
 
 use std::collections::HashMap;
 
