@@ -66,8 +66,7 @@ impl Body {
             Self::Live(live) => live.page.as_bytes(),
             Self::News(bytes) => bytes,
             Self::Page(pages, Page::Front) => &pages.front,
-            Self::Page(pages, Page::Metrics(Format::Prometheus)) => &pages.prometheus,
-            Self::Page(pages, Page::Metrics(Format::OpenMetrics)) => &pages.open_metrics,
+            Self::Page(pages, Page::Metrics(format)) => pages.metrics.text(*format),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! What is handed out at the moment.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// All texts of one state of things.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+use crate::text::{Family, Format, exposition};
+
+/// All pages of one state of things.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pages {
-    /// The metrics in Prometheus' text format 0.0.4.
-    pub prometheus: Vec<u8>,
-    /// The metrics in OpenMetrics 1.0.
-    pub open_metrics: Vec<u8>,
+    /// The metrics.
+    pub metrics: MetricsPage,
     /// A short page for people.
     pub front: Vec<u8>,
     /// When newer ones should have come: from then on the server is not well. None for never.
@@ -20,6 +20,37 @@ impl Pages {
     /// True until newer ones should have come.
     pub fn are_fresh(&self) -> bool {
         self.stale_from.is_none_or(|from| Instant::now() < from)
+    }
+}
+
+/// The metrics, in each format. Samples are taken more often than anybody reads them, and readers mostly want one
+/// format: a text is written when the first reader requests it, once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MetricsPage {
+    families: Vec<Family>,
+    prometheus: OnceLock<Vec<u8>>,
+    open_metrics: OnceLock<Vec<u8>>,
+}
+
+impl MetricsPage {
+    /// Of these families, in this order.
+    pub fn of(families: Vec<Family>) -> Self {
+        Self { families, ..Self::default() }
+    }
+
+    /// A page whose texts are known.
+    #[cfg(test)]
+    pub(crate) fn written(prometheus: Vec<u8>, open_metrics: Vec<u8>) -> Self {
+        Self { families: Vec::new(), prometheus: prometheus.into(), open_metrics: open_metrics.into() }
+    }
+
+    /// Its text.
+    pub fn text(&self, format: Format) -> &[u8] {
+        let text = match format {
+            Format::Prometheus => &self.prometheus,
+            Format::OpenMetrics => &self.open_metrics,
+        };
+        text.get_or_init(|| exposition(&self.families, format).into_bytes())
     }
 }
 
@@ -46,7 +77,8 @@ mod tests {
     use super::*;
 
     fn numbered(number: u8) -> Pages {
-        Pages { prometheus: vec![number], open_metrics: vec![number, 1], front: vec![number, 2], stale_from: None }
+        let metrics = MetricsPage::written(vec![number], vec![number, 1]);
+        Pages { metrics, front: vec![number, 2], stale_from: None }
     }
 
     /// A reader that is slow keeps the pages that it began with; whoever comes gets the newest, through any handle to the board.
@@ -60,6 +92,21 @@ mod tests {
         other.put(numbered(2));
         assert_eq!(*slow, numbered(1));
         assert_eq!(board.pages().as_deref(), Some(&numbered(2)));
+    }
+
+    /// Each format's text is that of the families, whichever is requested first, and however often.
+    #[test]
+    fn a_text_is_written_when_it_is_requested() {
+        let mut family = Family::new("x", crate::text::Kind::Counter, None, "h");
+        family.push(Vec::new(), crate::text::Number::Whole(3));
+        let page = MetricsPage::of(vec![family]);
+        let prometheus = b"# HELP x_total h\n# TYPE x_total counter\nx_total 3\n";
+        let open_metrics = b"# HELP x h\n# TYPE x counter\nx_total 3\n# EOF\n";
+        for _ in 0..2 {
+            assert_eq!(page.text(Format::OpenMetrics), open_metrics);
+            assert_eq!(page.text(Format::Prometheus), prometheus);
+        }
+        assert!(std::ptr::eq(page.text(Format::Prometheus), page.text(Format::Prometheus)), "it is written once");
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod tls;
 
 pub use access::{BearerToken, RequestPolicy, TokenError};
 pub use answer::{Body, HttpResponse, MOST_BYTES, Page, respond};
-pub use board::{Board, Pages};
+pub use board::{Board, MetricsPage, Pages};
 pub use hosts::Hosts;
 pub use limits::Limits;
 pub use listen::{Listen, ListenError, Listener, SocketFile};

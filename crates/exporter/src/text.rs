@@ -189,15 +189,19 @@ struct Escaped<'a> {
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.text.chars() {
-            match character {
-                '\\' => f.write_str("\\\\"),
-                '\n' => f.write_str("\\n"),
-                '"' if self.quotes => f.write_str("\\\""),
-                other => f.write_char(other),
-            }?;
+        let mut rest = self.text;
+        // Mostly there is none to escape.
+        while let Some(at) = rest.find(['\\', '\n', '"']) {
+            f.write_str(&rest[..at])?;
+            f.write_str(match rest.as_bytes()[at] {
+                b'\\' => "\\\\",
+                b'\n' => "\\n",
+                _ if self.quotes => "\\\"",
+                _ => "\"",
+            })?;
+            rest = &rest[at + 1..];
         }
-        Ok(())
+        f.write_str(rest)
     }
 }
 

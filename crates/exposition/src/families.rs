@@ -243,6 +243,7 @@ impl<'a> Maker<'a> {
     /// Metrics of the last interval: a family for each of a unit's, whatever filters it is asked for with.
     fn metrics(&mut self, sample: &Sample, scope: Scope) -> Vec<Family> {
         let mut families: Vec<Family> = Vec::new();
+        let layout = self.plan.layout();
         for metric in &self.plan.selection.metrics {
             let (bare, settings) = metric.name.split_once('{').map_or((&*metric.name, None), |(bare, settings)| {
                 (bare, Some(settings.trim_end_matches('}').to_owned()))
@@ -260,7 +261,7 @@ impl<'a> Maker<'a> {
                 families.len() - 1
             });
             let full_name = format!("{}/{}", metric.unit.name, metric.name);
-            for total in metric_totals(&self.plan.layout(), sample, metric, scope) {
+            for total in metric_totals(&layout, sample, metric, scope) {
                 let labels = self.labels("metric", &full_name, metric.unit, total.part);
                 self.judge(&labels, total.value.validity());
                 let Some(number) = total.value.number() else { continue };

@@ -122,7 +122,7 @@ impl Tally {
 
     /// The counts of an event, by part of the machine.
     pub fn of(&self, event: usize) -> impl Iterator<Item = (Part, &Running)> {
-        let same = self.running.iter().filter(move |((known, _), _)| *known == event);
-        same.map(|((_, part), running)| (*part, running))
+        let first = Part { socket: None, instance: None };
+        self.running.range((event, first)..(event + 1, first)).map(|((_, part), running)| (*part, running))
     }
 }

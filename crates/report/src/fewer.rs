@@ -48,8 +48,11 @@ impl Fewer {
         let is_there = |of: &Unit, at: u16| of.id == unit.id && socket.is_none_or(|socket| socket == at);
         let fewer = all.iter().filter(|fewer| is_there(fewer.unit, fewer.socket)).map(|fewer| fewer.answering);
         let missing: usize = fewer.map(|answering| answering.possible - answering.counted).sum();
+        if missing == 0 {
+            return None;
+        }
         let counted = layout.instances.iter().filter(|instance| is_there(instance.unit, instance.socket)).count();
-        (missing > 0).then_some(Answering { counted, possible: counted + missing })
+        Some(Answering { counted, possible: counted + missing })
     }
 }
 

@@ -23,6 +23,7 @@ pub fn report(
     let mut rows: Vec<Row> = listed.flat_map(|event| of_event(layout, &fewer, (sample, truth), event, scope)).collect();
     for metric in &selection.metrics {
         let units: Vec<&Unit> = metric.inputs.iter().map(|(_, event)| selection.events[*event].unit).collect();
+        let through = through(layout, &units);
         let true_totals = truth.map(|truth| metric_totals(layout, truth, metric, scope));
         for total in metric_totals(layout, sample, metric, scope) {
             let same = true_totals.as_ref().and_then(|totals| totals.iter().find(|t| t.part == total.part));
@@ -42,7 +43,7 @@ pub fn report(
                     weight: total.weight,
                 },
                 answering: answering(layout, &fewer, metric.unit, total.part),
-                through: through(layout, &units),
+                through,
             });
         }
     }
@@ -69,6 +70,7 @@ fn of_event(
 ) -> Vec<Row> {
     let selected = &layout.selection.events[event];
     let truths = truth.map(|truth| event_totals(truth, event, scope));
+    let through = through(layout, &[selected.unit]);
     let row = |total: EventTotal| Row {
         name: label.to_owned(),
         place: place(total.part, total.instances, selected.unit),
@@ -84,7 +86,7 @@ fn of_event(
             Some(_) => None,
             None => answering(layout, fewer, selected.unit, total.part),
         },
-        through: through(layout, &[selected.unit]),
+        through,
     };
     event_totals(sample, event, scope).into_iter().map(row).collect()
 }
@@ -107,7 +109,10 @@ fn of_rows(sample: &Sample, rows: Vec<Row>) -> Report {
 
 /// Of how many instances a number is the sum. Of an event in one instance, and of a number for each, that one is there.
 fn answering(layout: &Layout<'_>, fewer: &[Fewer], unit: &Unit, part: Part) -> Option<Answering> {
-    Fewer::in_sum(layout, fewer, unit, part.socket).filter(|_| part.instance.is_none())
+    if part.instance.is_some() {
+        return None;
+    }
+    Fewer::in_sum(layout, fewer, unit, part.socket)
 }
 
 /// How the counters of these units were reached, where that is known.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pericore_exporter::text::name_of;
-use pericore_exporter::{Hosts, LivePage, MOST_BYTES, PageFeed, Pages, RequestPolicy};
+use pericore_exporter::text::{Family, Kind, Number, name_of};
+use pericore_exporter::{Hosts, LivePage, MOST_BYTES, MetricsPage, PageFeed, Pages, RequestPolicy};
 
 /// What an open page gets: the number that it asks with.
 #[derive(Debug)]
@@ -19,10 +19,10 @@ impl PageFeed for Digits {
 pub fn run(data: &[u8]) {
     let Some((&[low, high, measured], bytes)) = data.split_first_chunk() else { return };
     let (cut, is_measured) = (u16::from_le_bytes([low, high]), measured % 2 == 1);
-    let page = |text: &str| text.as_bytes().to_vec();
     let pages = is_measured.then(|| {
-        let (prometheus, open_metrics) = (page("a 1\n"), page("a 1\n# EOF\n"));
-        Arc::new(Pages { prometheus, open_metrics, front: page("pericore\n"), stale_from: None })
+        let mut family = Family::new("a", Kind::Gauge, None, "h");
+        family.push(Vec::new(), Number::Whole(1));
+        Arc::new(Pages { metrics: MetricsPage::of(vec![family]), front: b"pericore\n".to_vec(), stale_from: None })
     });
     let live = Arc::new(LivePage { page: "<!DOCTYPE html>".to_owned(), feed: Box::new(Digits) });
     let access = RequestPolicy::of(Hosts::named(["h".to_owned()]));

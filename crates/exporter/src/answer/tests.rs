@@ -1,6 +1,7 @@
 //! Requests and their responses, byte for byte.
 
 use super::*;
+use crate::board::MetricsPage;
 use crate::hosts::Hosts;
 
 /// Names that the tests' requests give.
@@ -11,7 +12,8 @@ fn hosts() -> RequestPolicy {
 fn pages() -> Option<Arc<Pages>> {
     let text = |text: &str| text.as_bytes().to_vec();
     let (prometheus, open_metrics) = (text("p 1\n"), text("o 1\n# EOF\n"));
-    Some(Arc::new(Pages { prometheus, open_metrics, front: text("hello\n"), stale_from: None }))
+    let metrics = MetricsPage::written(prometheus, open_metrics);
+    Some(Arc::new(Pages { metrics, front: text("hello\n"), stale_from: None }))
 }
 
 fn reply(request: &str) -> HttpResponse {

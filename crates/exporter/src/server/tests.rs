@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 
 use super::*;
-use crate::board::Pages;
+use crate::board::{MetricsPage, Pages};
 use crate::connection::left;
 use crate::hosts::Hosts;
 use crate::listen::Listen;
@@ -33,6 +33,11 @@ fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
     text
 }
 
+/// Pages with these bytes for Prometheus.
+fn prometheus(text: Vec<u8>) -> Pages {
+    Pages { metrics: MetricsPage::written(text, Vec::new()), ..Pages::default() }
+}
+
 const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
@@ -41,7 +46,7 @@ fn what_is_on_the_board_is_handed_out() {
     assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "), "nothing is there yet");
     // More than a socket's buffer holds.
     let large = vec![b'x'; 4 << 20];
-    board.put(Pages { prometheus: large.clone(), ..Pages::default() });
+    board.put(prometheus(large.clone()));
     let text = ask(address, REQUEST);
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
@@ -94,7 +99,7 @@ fn reader_that_does_not_read(address: std::net::SocketAddr) -> TcpStream {
 #[test]
 fn beyond_twice_the_connections_nobody_is_served() {
     let (address, board) = serve(limits(Duration::from_secs(600), 1));
-    board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+    board.put(prometheus(vec![b'x'; 64 << 20]));
     let first = reader_that_does_not_read(address);
     let mut second = TcpStream::connect(address).unwrap();
     let mut said = [0; 12];
@@ -115,7 +120,7 @@ fn beyond_twice_the_connections_nobody_is_served() {
 fn one_peer_cannot_take_all_places() {
     let (time, of_one_peer) = (Duration::from_secs(600), 2);
     let (address, board) = serve(Limits { request: time, reply: time, connections: 3, of_one_peer });
-    board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+    board.put(prometheus(vec![b'x'; 64 << 20]));
     let _idle = [reader_that_does_not_read(address), reader_that_does_not_read(address)];
     assert!(ask(address, REQUEST).starts_with("HTTP/1.1 503 "));
     let mut other = connected(address, [127, 0, 0, 2]).unwrap();
@@ -141,7 +146,7 @@ fn connected(address: std::net::SocketAddr, from: [u8; 4]) -> io::Result<TcpStre
 fn two_hundred_scrapers_get_whole_pages_beside_slow_readers_and_garbage() {
     let (address, board) = serve(Limits::default());
     let page: Vec<u8> = (0..3 << 20).map(|byte: u32| b'a' + (byte % 23) as u8).collect();
-    board.put(Pages { prometheus: page.clone(), ..Pages::default() });
+    board.put(prometheus(page.clone()));
     let _slow: Vec<TcpStream> =
         (0..Limits::default().of_one_peer).map(|_| reader_that_does_not_read(address)).collect();
     let end = std::time::Instant::now() + Duration::from_secs(120);
@@ -203,7 +208,7 @@ fn a_client_that_sends_byte_by_byte_gains_no_time() {
 #[test]
 fn a_client_that_does_not_read_keeps_its_place_for_its_time_only() {
     let (address, board) = serve(limits(Duration::from_millis(200), 1));
-    board.put(Pages { prometheus: vec![b'x'; 64 << 20], ..Pages::default() });
+    board.put(prometheus(vec![b'x'; 64 << 20]));
     let mut idle = TcpStream::connect(address).unwrap();
     idle.write_all(REQUEST).unwrap();
     while !asked(address, b"GET / HTTP/1.0\r\n\r\n").is_ok_and(|text| text.starts_with("HTTP/1.1 200 ")) {
@@ -229,7 +234,7 @@ fn a_unix_socket_is_served_alike() {
     let path = folder.path().join("socket");
     let listener = Listener::open(&Listen::Unix(path.clone())).unwrap();
     let board = Board::default();
-    board.put(Pages { open_metrics: b"# EOF\n".to_vec(), ..Pages::default() });
+    board.put(Pages { metrics: MetricsPage::written(Vec::new(), b"# EOF\n".to_vec()), ..Pages::default() });
     let server = Server::new(board, Limits::default(), RequestPolicy::of(Hosts::any()));
     thread::spawn(move || server.run(&listener));
     let mut stream = UnixStream::connect(&path).unwrap();
@@ -296,7 +301,7 @@ impl Connection for Scripted {
 #[test]
 fn interrupted_calls_are_made_again_and_broken_connections_given_up() {
     let board = Board::default();
-    board.put(Pages { prometheus: b"p 1\n".to_vec(), ..Pages::default() });
+    board.put(prometheus(b"p 1\n".to_vec()));
     let talk = |reads: Vec<io::Result<&'static [u8]>>, writes: Vec<io::ErrorKind>| {
         let mut connection =
             Scripted { reads, writes: writes.into_iter().map(io::Error::from).collect(), sent: Vec::new() };
@@ -329,7 +334,7 @@ fn interrupted_calls_are_made_again_and_broken_connections_given_up() {
 #[test]
 fn an_answer_arrives_whole_though_the_client_sends_more_than_it_should() {
     let (address, board) = serve(limits(Duration::from_secs(600), 4));
-    board.put(Pages { prometheus: vec![b'x'; 1_000_000], ..Pages::default() });
+    board.put(prometheus(vec![b'x'; 1_000_000]));
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(&[REQUEST, &[b'a'; 40_000]].concat()).unwrap();
     // Slowly, so that the server is done long before.

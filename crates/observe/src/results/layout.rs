@@ -70,12 +70,11 @@ impl Layout<'_> {
         let mut parts: Vec<(Part, usize)> = Vec::new();
         for instance in self.instances.iter().filter(|instance| instance.unit.id == unit.id) {
             let part = scope.part(instance.socket, instance.number);
-            match parts.iter_mut().find(|(known, _)| *known == part) {
-                Some((_, instances)) => *instances += 1,
-                None => parts.push((part, 1)),
+            match parts.binary_search_by_key(&part, |(known, _)| *known) {
+                Ok(at) => parts[at].1 += 1,
+                Err(at) => parts.insert(at, (part, 1)),
             }
         }
-        parts.sort_by_key(|(part, _)| *part);
         parts
     }
 }

@@ -2,7 +2,7 @@
 
 use pericore_metrics::{Reference, Resolver, UnitOfMeasure, Validity, Value, evaluate};
 
-use super::{EventTotal, Layout, Part, Scope, event_totals};
+use super::{EventTotal, Layout, Part, Scope, event_totals, total_in};
 use crate::selection::SelectedMetric;
 use crate::session::{Length, Sample, at_end_of_range};
 
@@ -109,7 +109,7 @@ impl Counts<'_> {
 
     fn total(&self, event: usize) -> Option<&EventTotal> {
         let (_, totals) = self.totals.iter().find(|(known, _)| *known == event)?;
-        totals.iter().find(|total| total.part == self.part)
+        total_in(totals, self.part)
     }
 
     /// How far the metric moves with each scaled count's standard error, in the root of the sum of squares; nothing if no count is

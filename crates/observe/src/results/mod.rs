@@ -80,14 +80,16 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
     let mut totals: Vec<(EventTotal, Errors)> = Vec::new();
     for count in sample.counts.iter().filter(|count| count.event == event) {
         let part = scope.part_of(count);
-        match totals.iter_mut().find(|(total, _)| total.part == part) {
-            Some((total, errors)) => {
+        // In order as counts mostly come: a unit of hundreds of instances must not be searched for each of them.
+        match totals.binary_search_by_key(&part, |(total, _)| total.part) {
+            Ok(at) => {
+                let (total, errors) = &mut totals[at];
                 total.count = total.count.zip(count.count).map(|(a, b)| a.saturating_add(b));
                 total.validity = std::mem::take(&mut total.validity).and(&count.validity);
                 total.instances += 1;
                 errors.add(count, sample);
             }
-            None => {
+            Err(at) => {
                 let (count_here, validity) = (count.count, count.validity.clone());
                 let length = match part.socket {
                     Some(socket) => sample.length_in(socket),
@@ -97,7 +99,7 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
                     EventTotal { part, count: count_here, validity, instances: 1, length, standard_error: None };
                 let mut errors = Errors::default();
                 errors.add(count, sample);
-                totals.push((total, errors));
+                totals.insert(at, (total, errors));
             }
         }
     }
@@ -106,9 +108,12 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
         total.validity = total.validity.and(&at_end_of_range(total.count));
         total
     };
-    let mut totals: Vec<EventTotal> = totals.into_iter().map(finish).collect();
-    totals.sort_by_key(|total| total.part);
-    totals
+    totals.into_iter().map(finish).collect()
+}
+
+/// The total of a part, among those of one event.
+pub(crate) fn total_in(totals: &[EventTotal], part: Part) -> Option<&EventTotal> {
+    totals.binary_search_by_key(&part, |total| total.part).ok().map(|at| &totals[at])
 }
 
 /// The sockets in which an event was counted.

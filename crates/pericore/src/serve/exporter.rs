@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use pericore_exporter::text::{self, Format};
-use pericore_exporter::{Board, Limits, Listener, Pages, RequestPolicy, Server, SocketFile};
+use pericore_exporter::{Board, Limits, Listener, MetricsPage, Pages, RequestPolicy, Server, SocketFile};
 use pericore_exposition::{Environment, Exposition, Lateness, Named, Process, Surroundings, Tally, exposition, names};
 use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::process;
@@ -189,8 +188,7 @@ impl Receiver for Exporter<'_> {
             let _ = writeln!(front, "{}: {}", note.what, note.why);
         }
         self.board.put(Pages {
-            prometheus: text::exposition(&families, Format::Prometheus).into_bytes(),
-            open_metrics: text::exposition(&families, Format::OpenMetrics).into_bytes(),
+            metrics: MetricsPage::of(families),
             front: front.into_bytes(),
             stale_from: Instant::now().checked_add(stale_after(interval)),
         });

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use pericore_exporter::{Board, PageFeed as _, Pages};
+use pericore_exporter::{Board, MetricsPage, PageFeed as _, Pages};
 
 use super::*;
 
@@ -44,12 +44,12 @@ fn samples_in_a_process_of_its_own() {
         tally.add(&plan, &taken);
         hour.add(&plan.layout(), &taken, None);
         let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, (&taken, Scope::Socket));
-        board.put(Pages {
-            prometheus: text::exposition(&made.families, Format::Prometheus).into_bytes(),
-            open_metrics: text::exposition(&made.families, Format::OpenMetrics).into_bytes(),
-            front: format!("{:?}", made.notes).into_bytes(),
-            stale_from: None,
-        });
+        let front = format!("{:?}", made.notes).into_bytes();
+        board.put(Pages { metrics: MetricsPage::of(made.families), front, stale_from: None });
+        if number % 15 == 0 {
+            let pages = board.pages().unwrap();
+            assert!(pages.metrics.text(Format::Prometheus).len() < pages.metrics.text(Format::OpenMetrics).len());
+        }
         if matches!(number, 999 | 99_999) {
             assert!(hour.since(0).is_some() && hour.since(number).is_some());
             memory.push(Process::now().memory.unwrap());
