@@ -10,12 +10,27 @@ use crate::uncore::tests::recorder::{Change, Emission, Recorder};
 use pericore_parts::work::Worker;
 use pericore_truth::e5_2600::Snapshot;
 
-/// True if some event of the wire's unit counts something else than the ledger says.
-fn shows(cases: &[Case], wire: Wire, emissions: &[Emission], snapshots: &[Snapshot]) -> bool {
-    cases.iter().any(|case| {
-        let instance = case.wires.iter().position(|&w| w == wire);
-        instance.is_some_and(|instance| case.differs(emissions, instance as u16, snapshots).is_some())
-    })
+/// An event in an instance, with its truths.
+struct Known<'a> {
+    case: &'a Case,
+    instance: u16,
+    truths: Vec<u64>,
+}
+
+/// The events of a wire.
+fn of_wire<'a>(cases: &'a [Case], wire: Wire, snapshots: &[Snapshot]) -> Vec<Known<'a>> {
+    let known = |case: &'a Case| {
+        let instance = case.wires.iter().position(|&w| w == wire)? as u16;
+        Some(Known { case, instance, truths: case.truths(instance, snapshots) })
+    };
+    cases.iter().filter_map(known).collect()
+}
+
+/// True if some event of the wire differs from its truth.
+fn shows(known: &[Known<'_>], emissions: &[Emission], snapshots: &[Snapshot]) -> bool {
+    known
+        .iter()
+        .any(|Known { case, instance, truths }| case.differs_from(emissions, *instance, snapshots, truths).is_some())
 }
 
 /// Signals whose events ask only whether there is an entry.
@@ -52,6 +67,7 @@ fn dropping_or_doubling_any_emission_shows() {
             for (index, emission) in emissions.iter().enumerate() {
                 classes.entry((emission.tag, emission.change)).or_default().push(index);
             }
+            let known_here = if instance > 1 { Vec::new() } else { of_wire(&cases, wire, &snapshots) };
             for ((tag, _), members) in classes {
                 seen.insert((unit, wire.signal, tag));
                 // One instance is enough for the slices and channels: they are alike, and the loop is long.
@@ -73,7 +89,7 @@ fn dropping_or_doubling_any_emission_shows() {
                 let what = (wiring.family().units[unit].name, wire, tag, emissions[index]);
                 for (harmed, harm) in [(&dropped, "dropping"), (&doubled, "doubling")] {
                     let class = (what.0, signal, tag, emissions[index].change, harm);
-                    if shows(&cases, wire, harmed, &snapshots) {
+                    if shows(&known_here, harmed, &snapshots) {
                         shown.insert(class);
                     } else if ONLY_WHETHER.contains(&signal) {
                         hidden.insert(class);

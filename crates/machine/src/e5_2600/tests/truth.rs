@@ -1,5 +1,7 @@
 //! Every event that the ledger knows, counted naively from the signals, over windows that cut requests in two.
 
+use std::collections::HashMap;
+
 use pericore_hardware::signal::{Tick, Wire, Wiring};
 
 use super::naive::{Meaning, count, meaning, peaks};
@@ -118,14 +120,28 @@ impl Case {
     /// The first snapshot at which the naive count of an instance differs from the truth: its index, the count, the
     /// truth.
     pub fn differs(&self, emissions: &[Emission], instance: u16, snapshots: &[Snapshot]) -> Option<(usize, u64, u64)> {
+        self.differs_from(emissions, instance, snapshots, &self.truths(instance, snapshots))
+    }
+
+    /// The truth of an instance, from each snapshot to the next.
+    pub fn truths(&self, instance: u16, snapshots: &[Snapshot]) -> Vec<u64> {
+        let question = Question::new(self.unit, self.event).subevent(self.subevent).filtered(&self.filters);
+        let truth = |pair: &[Snapshot]| Window::between(&pair[0], &pair[1]).truth(instance, question).unwrap();
+        snapshots.windows(2).map(truth).collect()
+    }
+
+    /// The same, of known truths.
+    pub fn differs_from(
+        &self,
+        emissions: &[Emission],
+        instance: u16,
+        snapshots: &[Snapshot],
+        truths: &[u64],
+    ) -> Option<(usize, u64, u64)> {
         let cuts: Vec<Tick> = snapshots.iter().map(Snapshot::now).collect();
         let counts = count(emissions, self.wires[usize::from(instance)], self.period, &self.meaning, &cuts);
         (1..snapshots.len()).find_map(|index| {
-            let window = Window::between(&snapshots[index - 1], &snapshots[index]);
-            let truth = window
-                .truth(instance, Question::new(self.unit, self.event).subevent(self.subevent).filtered(&self.filters))
-                .unwrap();
-            let counted = counts[index].wrapping_sub(counts[index - 1]);
+            let (counted, truth) = (counts[index].wrapping_sub(counts[index - 1]), truths[index - 1]);
             (counted != truth).then_some((index, counted, truth))
         })
     }
@@ -145,24 +161,29 @@ fn naive_counts_of_the_signals_equal_the_ledger() {
         }
         run(&mut model, &mut recorder);
         snapshots.push(model.snapshot());
-        let mut by_wire = std::collections::HashMap::<Wire, Vec<Emission>>::new();
+        let mut by_wire = HashMap::<Wire, Vec<Emission>>::new();
         for emission in &recorder.emissions {
             by_wire.entry(emission.wire).or_default().push(*emission);
         }
-        for case in cases(&mut wiring, sockets) {
-            for instance in 0..instances(case.unit, sockets) {
+        for (index, case) in cases(&mut wiring, sockets).iter().enumerate() {
+            let all = instances(case.unit, sockets);
+            for instance in 0..all {
+                // Filters are many and mean the same in each instance: one of them, another in each case.
+                if !case.filters.is_empty() && usize::from(instance) != index % usize::from(all) {
+                    continue;
+                }
                 let emissions = by_wire.get(&case.wires[usize::from(instance)]).map_or(&[][..], Vec::as_slice);
                 let differs = case.differs(emissions, instance, &snapshots);
                 let (unit, event, subevent, filters) = (case.unit, case.event, case.subevent, &case.filters);
                 assert_eq!(differs, None, "{workload}: {unit}{instance}/{event}.{subevent:?},{filters:?}");
             }
         }
-        increments(&mut wiring, &recorder.emissions, workload);
+        increments(&mut wiring, &by_wire, workload);
     }
 }
 
 /// No more in a cycle than the guide's tables say, nothing below zero, nothing left behind.
-fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
+fn increments(wiring: &mut Wiring, by_wire: &HashMap<Wire, Vec<Emission>>, workload: &str) {
     let sockets = sockets(workload);
     for (unit, signal, arrivals, level) in [
         ("cbo", "llc_lookup", 1, 0),
@@ -216,6 +237,7 @@ fn increments(wiring: &mut Wiring, emissions: &[Emission], workload: &str) {
         for instance in 0..instances(unit, sockets) {
             let number = instance % of_socket(unit);
             let wire = wiring.signal(instance / of_socket(unit), unit, number, signal).unwrap();
+            let emissions = by_wire.get(&wire).map_or(&[][..], Vec::as_slice);
             let (most, highest, last) = peaks(emissions, wire, period(unit, sockets));
             assert!(most <= arrivals, "{workload}: {unit}{instance}/{signal}: {most} in a cycle");
             // Snoops come beside the twenty requests that the queue holds.
