@@ -199,6 +199,8 @@ fn report(name: &str, problems: &[RowProblem]) {
         notice::warn(format!("{name}:{}: {} left out: {}", problem.line, problem.name, problem.problem));
     }
     if others.len() > SHOWN {
-        notice::warn(format!("{name}: {} more rows left out", others.len() - SHOWN));
+        let more = others.len() - SHOWN;
+        let rows = if more == 1 { "row" } else { "rows" };
+        notice::warn(format!("{name}: {more} more {rows} left out"));
     }
 }

@@ -64,6 +64,24 @@ fn events_of_a_file_count_like_built_in_ones() {
     assert!(said.contains(&format!("{name}:5: UNC_C_MY_LOOKUP.ANY left out: counter 7 is none of cbo's 4")), "{said}");
 }
 
+/// Six rows that cannot be counted are named, one by one; of the rest their number.
+#[test]
+fn of_many_bad_rows_the_number_is_reported() {
+    for (bad, last) in [(6, None), (7, Some("1 more row left out")), (9, Some("3 more rows left out"))] {
+        let row = |number: usize| {
+            format!(r#"{{"Unit": "iMC", "EventName": "UNC_M_BAD{number}", "EventCode": "0x1FF", "UMask": "0x0"}}"#)
+        };
+        let good = r#"{"Unit": "iMC", "EventName": "UNC_M_GOOD", "EventCode": "0x04", "UMask": "0x03"}"#;
+        let rows: Vec<String> = (0..bad).map(row).chain([good.to_owned()]).collect();
+        let file = Scratch::new(&format!(r#"{{"Events": [{}]}}"#, rows.join(",\n")));
+        let output = pericore(&["list", "--machine", "e5-2600", "--events", file.path(), "imc/CAS"]);
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(printed.matches("does not fit imc").count(), 6, "{printed}");
+        assert_eq!(last.is_some(), printed.contains(" more row"), "{printed}");
+        assert!(last.is_none_or(|last| printed.contains(last)), "{printed}");
+    }
+}
+
 #[test]
 fn metrics_of_a_file_are_evaluated() {
     let (events, metrics) = (Scratch::new(EVENTS), Scratch::new(METRICS));

@@ -141,3 +141,20 @@ fn qemu(given: Option<PathBuf>) -> Result<PathBuf, Error> {
         Err(unusable("its --help has no -plugin".to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// A file that nobody may execute is not found in PATH, as a shell would not find it.
+    #[test]
+    fn only_what_somebody_may_execute_is_executable() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        for (mode, is_executable) in [(0o644, false), (0o666, false), (0o100, true), (0o651, true), (0o755, true)] {
+            fs::set_permissions(file.path(), Permissions::from_mode(mode)).expect("it is ours");
+            assert_eq!(super::is_executable(file.path()), is_executable, "{mode:o}");
+        }
+        assert!(!super::is_executable(std::path::Path::new("/")), "a folder");
+    }
+}

@@ -134,3 +134,19 @@ pub fn wake(futex: *const u32) {
     // SAFETY: the kernel uses the address as a key only.
     unsafe { libc::syscall(libc::SYS_futex, futex, libc::FUTEX_WAKE, i32::MAX, 0usize, 0usize, 0) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that is started inherits none of them.
+    #[test]
+    fn memory_files_are_closed_when_a_program_is_executed() {
+        for executable in [false, true] {
+            let file = memory_file(c"test", executable).expect("a file");
+            // SAFETY: only asks for flags of an open descriptor.
+            let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) };
+            assert_eq!(flags & libc::FD_CLOEXEC, libc::FD_CLOEXEC, "executable: {executable}");
+        }
+    }
+}
