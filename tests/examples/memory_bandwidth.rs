@@ -28,7 +28,7 @@ impl Clock for VirtualTime {
 }
 
 /// Bytes a second, reads and writes.
-pub fn bandwidth(workload: &str) -> Result<f64, Error> {
+pub(crate) fn bandwidth(workload: &str) -> Result<f64, Error> {
     let spec = MachineSpec::parse("e5-2600")?;
     let scenario = Scenario::of(workload, &spec.limits()?)?;
     let mut machine = SharedMachine::new(Machine::for_scenario(&spec, &scenario)?);

@@ -57,6 +57,9 @@ impl Diagnostics {
     }
 
     /// `value` if nothing was found.
+    ///
+    /// # Errors
+    /// Everything that was found, in the order of the files, each once.
     pub fn into_result<T>(mut self, value: T) -> Result<T, Self> {
         if self.found.is_empty() {
             return Ok(value);

@@ -53,6 +53,9 @@ impl Shipped {
     }
 
     /// The family with all its rows.
+    ///
+    /// # Panics
+    /// If the build has packed it with another schema, which a test would have shown.
     pub fn family(&'static self) -> &'static Family {
         self.unpacked
             .get_or_init(|| unpack(lasting_bytes(self.packed)).expect("the build has packed it with the same schema"))

@@ -21,6 +21,9 @@ impl<const GROUPS: usize> Agenda<GROUPS> {
     const UNITS: usize = GROUP * GROUPS;
 
     /// Nothing to do for so many units.
+    ///
+    /// # Panics
+    /// If there are more units than groups have room for.
     pub fn new(units: usize) -> Self {
         const { assert!(Self::UNITS <= 1 << UNIT_BITS) };
         assert!(units <= Self::UNITS, "an agenda has room for {} units, not for {units}", Self::UNITS);

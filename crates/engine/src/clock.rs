@@ -18,6 +18,9 @@ impl Period {
     pub const LONGEST: u64 = 255;
 
     /// A period of 2 to [`Period::LONGEST`] ticks.
+    ///
+    /// # Panics
+    /// If the period is shorter or longer.
     pub const fn new(ticks: u64) -> Self {
         assert!(ticks >= 2 && ticks <= Self::LONGEST);
         Self { ticks, reciprocal: u64::MAX / ticks + 1 }

@@ -127,6 +127,9 @@ impl EmeraldRapids {
     }
 
     /// Keeps every DRAM command from now on, for checkers.
+    ///
+    /// # Panics
+    /// As [`EmeraldRapids::ledger`].
     pub fn keep_commands(&mut self) {
         self.truth.as_mut().expect(NO_TRUTH).keep_commands();
     }
@@ -145,6 +148,9 @@ impl EmeraldRapids {
     }
 
     /// Keeps every change of the agents' levels from now on, for [`EmeraldRapids::shaped`].
+    ///
+    /// # Panics
+    /// As [`EmeraldRapids::ledger`].
     pub fn keep_changes(&mut self) {
         self.truth.as_mut().expect(NO_TRUTH).keep_changes();
         Self::announce(&mut self.model, &self.signals, self.truth.as_ref());

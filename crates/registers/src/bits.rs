@@ -13,6 +13,9 @@ pub struct BitRange {
 
 impl BitRange {
     /// The range `msb:lsb`, both included.
+    ///
+    /// # Panics
+    /// If `msb` is below `lsb`, or above 63.
     pub const fn new(msb: u8, lsb: u8) -> Self {
         assert!(msb >= lsb && msb < 64);
         Self { lsb, width: msb - lsb + 1 }

@@ -50,6 +50,9 @@ impl ShippedKernel {
     }
 
     /// Its PMUs and events.
+    ///
+    /// # Panics
+    /// If the build has packed it with another schema, which a test would have shown.
     pub fn tables(&'static self) -> &'static KernelFamily {
         self.unpacked
             .get_or_init(|| unpack(lasting_bytes(self.packed)).expect("the build has packed it with the same schema"))

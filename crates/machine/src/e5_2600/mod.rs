@@ -132,6 +132,9 @@ impl E5 {
     }
 
     /// Keeps every request's stays from now on, for [`E5::shaped`].
+    ///
+    /// # Panics
+    /// As [`E5::ledger`].
     pub fn keep_stays(&mut self) {
         self.truth.as_mut().expect(NO_TRUTH).keep_stays();
     }

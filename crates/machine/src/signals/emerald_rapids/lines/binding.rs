@@ -76,6 +76,9 @@ pub fn named(wiring: &Wiring, set: &str, name: &str) -> Result<u64, WiringError>
 }
 
 /// The codes of messages between sockets.
+///
+/// # Errors
+/// [`WiringError::NoSignal`] for a message that the set does not have.
 pub fn link_codes(wiring: &Wiring) -> Result<LinkCodes, WiringError> {
     let mut codes = [0; LinkMessage::COUNT];
     for (code, message) in codes.iter_mut().zip(LinkMessage::ALL) {
