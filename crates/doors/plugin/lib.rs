@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 use qemu::{Block, Instruction};
 
-/// What the host reads of a CPU: `guest/retired.rs` has the same.
+/// What the host reads of a CPU: `src/guest/core_pmu.rs` reads the same.
 #[repr(C)]
 struct Counts {
     user: AtomicU64,
