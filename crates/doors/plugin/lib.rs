@@ -9,6 +9,9 @@
 #![allow(missing_docs)]
 #![cfg_attr(embedded, no_std)]
 
+mod inline;
+mod os;
+#[allow(dead_code, reason = "the tracer's plugin has it too, and uses more of it")]
 mod qemu;
 
 use core::cell::UnsafeCell;
@@ -16,6 +19,11 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 use qemu::{Block, Instruction};
+
+/// Runs when QEMU opens the plugin, before it looks at the version.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = qemu::choose_version;
 
 /// What the host reads of a CPU: `src/guest/core_pmu.rs` reads the same.
 #[repr(C)]
@@ -87,9 +95,9 @@ extern "C" fn on_translation(_id: qemu::Id, block: *mut Block) {
     }
     if let Some(first) = first.filter(|first| first & KERNEL == 0) {
         // Those that QEMU has thrown away may still be the last one that a CPU was in.
-        let data = qemu::keep(UserBlock { first, last, instructions });
+        let data = os::keep(UserBlock { first, last, instructions });
         if !data.is_null() {
-            block.on_execution(on_user_block, data.cast());
+            block.on_execution(on_user_block, data as u64);
         }
     }
 }
@@ -97,12 +105,12 @@ extern "C" fn on_translation(_id: qemu::Id, block: *mut Block) {
 fn instrument(instruction: &mut Instruction, address: u64) {
     let is_kernel = address & KERNEL != 0;
     if address == FAULT.load(Relaxed) {
-        instruction.on_execution(on_page_fault, core::ptr::null_mut());
+        instruction.on_execution(on_page_fault, 0);
     } else if INLINE.load(Relaxed) {
         let counts = counts(0);
-        instruction.add(if is_kernel { &counts.kernel } else { &counts.user });
+        inline::add(instruction, if is_kernel { &counts.kernel } else { &counts.user });
     } else {
-        instruction.on_execution(if is_kernel { on_kernel } else { on_user }, core::ptr::null_mut());
+        instruction.on_execution(if is_kernel { on_kernel } else { on_user }, 0);
     }
 }
 
@@ -154,7 +162,7 @@ extern "C" fn on_page_fault(cpu: u32, _: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qemu_plugin_install(
     id: qemu::Id,
-    _info: *const c_void,
+    _info: *const qemu::Info,
     argc: c_int,
     argv: *const *const c_char,
 ) -> c_int {
@@ -164,14 +172,14 @@ pub unsafe extern "C" fn qemu_plugin_install(
             unsafe { CStr::from_ptr(*argv.add(index)) }.to_str().ok()?.strip_prefix(name)
         })
     };
-    let page = argument("counts=").and_then(|number| qemu::map_page(number.parse().ok()?));
+    let page = argument("counts=").and_then(|number| os::map_page(number.parse().ok()?));
     let fault = argument("fault=").and_then(|address| u64::from_str_radix(address, 16).ok());
     let (Some(page), Some(fault)) = (page, fault) else {
         return 1;
     };
     COUNTS.store(page.as_ptr().cast(), Relaxed);
     FAULT.store(fault, Relaxed);
-    INLINE.store(argument("cpus=") == Some("1") && qemu::can_add(), Relaxed);
+    INLINE.store(argument("cpus=") == Some("1") && inline::can_add(), Relaxed);
     qemu::on_translation(id, on_translation);
     0
 }
@@ -179,7 +187,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
 #[cfg(embedded)]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    qemu::give_up()
+    os::give_up()
 }
 
 /// The compiled parts of `core` name it; nothing unwinds here.

@@ -1,11 +1,14 @@
 //! QEMU's plugin interface: what is used of it, declared from its documentation.
 //!
-//! The functions used here have had the same signatures since version 1 of the interface (QEMU 4.2 to 8.2) and have them in
-//! version 2 and later (QEMU 9.0 on). A plugin states one version: [`choose_version`] asks QEMU which it is.
+//! The functions used here have had the same signatures since version 1 of the interface (QEMU 4.2 to 8.2) and have
+//! them in version 2 and later (QEMU 9.0 on). A plugin states one version: [`choose_version`] asks QEMU which it is.
+//!
+//! Two plugins have this file: the tracer's, and that of the guest's cores, which is compiled without the standard
+//! library.
 
 use super::os;
-use std::ffi::{c_int, c_uint, c_void};
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// The plugin's identity, from QEMU.
 pub type Id = u64;

@@ -7,7 +7,6 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use pericore_machine::chassis::{Chassis, CoreProgress, Shape};
-use pericore_registers::{Address, Operation};
 
 use super::process::nameless_file;
 
@@ -34,19 +33,6 @@ pub fn leaf(chassis: &Chassis, cpu: u32) -> [u32; 4] {
     let (version, counters, widths) = ((eax & 0xff).min(VERSION), (eax >> 8 & 0xff).min(COUNTERS), eax & 0x00ff_0000);
     let fixed = (edx & 0x1f).min(FIXED) | edx & 0x1fe0;
     [EVENTS << 24 | widths | counters << 8 | version, UNAVAILABLE, 0, fixed]
-}
-
-/// IA32_PERFEVTSEL0 (SDM volume 4): those of the other counters follow. Bit 22 enables.
-const SELECTS: u32 = 0x186;
-const ENABLED: u64 = 1 << 22;
-/// Event and umask of what is counted: cycles, and instructions retired.
-const COUNTED: [u16; 2] = [0x003c, 0x00c0];
-
-/// The umask and event that a write selects if nobody counts them here: the kernel would show 0.
-pub fn uncounted(operation: Operation) -> Option<u16> {
-    let Operation::Write { address: Address::Msr { msr, .. }, value, .. } = operation else { return None };
-    let is_select = (SELECTS..SELECTS + COUNTERS).contains(&msr) && value & ENABLED != 0;
-    Some(value as u16).filter(|event| is_select && !COUNTED.contains(event))
 }
 
 /// The numbers that the plugin writes.
@@ -95,17 +81,6 @@ mod tests {
             let chassis = MachineSpec::parse(machine).unwrap().chassis().unwrap();
             assert_eq!(leaf(&chassis, 0), [0x0730_0403, 0x78, 0, 0x603], "{machine}");
         }
-    }
-
-    /// SDM volume 3, figure 20-1: 0x41 << 16 | 0x12e are LLC misses of user mode; 0xc0 are instructions.
-    #[test]
-    fn what_nobody_counts_is_known() {
-        let write = |msr, value| {
-            let address = Address::Msr { cpu: 0, msr };
-            uncounted(Operation::Write { address, width: pericore_registers::Width::B8, value })
-        };
-        assert_eq!(write(0x186, 0x41_412e), Some(0x412e));
-        assert_eq!([write(0x187, 0x41_00c0), write(0x187, 0x01_412e), write(0x190, 0x41_412e)], [None; 3]);
     }
 
     /// A CPU's numbers are the plugin's, less what was taken back. An E5-2680 has 2.7 GHz.

@@ -96,6 +96,11 @@ impl Hardware {
         self.uncounted.iter().copied()
     }
 
+    /// The MSR of a core's counter, by its enable bit.
+    pub(super) fn core_counter(&self, enable: u8) -> Option<u32> {
+        self.chassis.core_counter(enable)
+    }
+
     /// What CPUID says of the cores' counters.
     pub(super) fn core_pmu_leaf(&self, cpu: u32) -> [u32; 4] {
         core_pmu::leaf(&self.chassis, cpu)
@@ -185,7 +190,9 @@ impl Hardware {
             if let Some(executed) = counts.of(cpu, self.chassis.shape(), self.now) {
                 self.chassis.set_core_progress(cpu, executed);
             }
-            self.uncounted.extend(core_pmu::uncounted(operation));
+            if let Operation::Write { address: Address::Msr { msr, .. }, value, .. } = operation {
+                self.uncounted.extend(self.chassis.uncounted_core_event(msr, value));
+            }
         }
         let outcome = self.chassis.carry_out(operation);
         let is_header = matches!(operation.address(), Address::Pci { offset: 0..0x40, .. });

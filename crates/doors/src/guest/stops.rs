@@ -68,10 +68,11 @@ impl Traps {
             self.counts.answered += 1;
             return Ok(());
         }
-        let outcome = function.operation(cpu, &registers).and_then(|operation| {
+        let outcome = {
             let mut hardware = hardware.lock().unwrap_or_else(PoisonError::into_inner);
-            hardware.access(operation, clock.now())
-        });
+            let operation = function.operation(cpu, &registers, |enable| hardware.core_counter(enable));
+            operation.and_then(|operation| hardware.access(operation, clock.now()))
+        };
         let Some(end) = outcome.and_then(|outcome| function.conclude(&registers, &outcome)) else {
             self.counts.passed_on += 1;
             return self.pass_on(client, registers.rip());

@@ -2,6 +2,7 @@
 //!
 //! A breakpoint at the entry sees the arguments; when the machine answers, the call is over before its first instruction.
 
+use pericore_catalog::FIRST_FIXED;
 use pericore_registers::{Address, Bdf, Operation, Outcome, Width};
 
 use super::gdb::Registers;
@@ -44,15 +45,13 @@ pub const SYMBOLS: [(&str, Function); 10] = [
     ("native_cpuid", Function::Cpuid),
 ];
 
-/// The addresses of counters (SDM volume 4): IA32_PMC0, IA32_FIXED_CTR0. RDPMC has bit 30 for the latter (volume 2).
-const PMC0: u32 = 0xc1;
-const FIXED_CTR0: u32 = 0x309;
+/// RDPMC names fixed counters with this bit (SDM volume 2).
 const RDPMC_FIXED: u32 = 1 << 30;
 
-/// The MSR of a counter as RDPMC names it.
-const fn counter_msr(counter: u32) -> u32 {
-    let number = counter & 0xff;
-    if counter & RDPMC_FIXED == 0 { PMC0 + number } else { FIXED_CTR0 + number }
+/// The enable bit of a counter as RDPMC names it.
+fn enable_bit(counter: u32) -> Option<u8> {
+    let number = u8::try_from(counter & !RDPMC_FIXED).ok()?;
+    if counter & RDPMC_FIXED == 0 { Some(number) } else { number.checked_add(FIRST_FIXED) }
 }
 
 /// How a call ends that the machine has answered.
@@ -71,14 +70,20 @@ impl Function {
     }
 
     /// The access that a call on `cpu` asks for; `None` if it is one that no bus has, which the kernel must refuse itself.
-    pub fn operation(self, cpu: u32, registers: &Registers) -> Option<Operation> {
+    /// `counter` gives the MSR of a core's counter by its enable bit.
+    pub fn operation(
+        self,
+        cpu: u32,
+        registers: &Registers,
+        counter: impl FnOnce(u8) -> Option<u32>,
+    ) -> Option<Operation> {
         let argument = |index| registers.argument(index);
         let msr = Address::Msr { cpu, msr: argument(0) as u32 };
         let value = argument(1) & 0xffff_ffff | argument(2) << 32;
         Some(match self {
             Self::ReadMsr | Self::ReadMsrSafe => Operation::Read { address: msr, width: Width::B8 },
             Self::ReadPmc => {
-                let address = Address::Msr { cpu, msr: counter_msr(argument(0) as u32) };
+                let address = Address::Msr { cpu, msr: counter(enable_bit(argument(0) as u32)?)? };
                 Operation::Read { address, width: Width::B8 }
             }
             Self::Cpuid => return None,
@@ -136,6 +141,7 @@ pub fn leading_nop(code: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::guest::gdb::reply::to_hex;
+    use pericore_machine::MachineSpec;
     use pericore_registers::AccessError;
 
     /// Registers with the given arguments.
@@ -148,12 +154,16 @@ mod tests {
         Registers::parse(list.as_bytes()).unwrap()
     }
 
+    fn no_counter(_: u8) -> Option<u32> {
+        None
+    }
+
     #[test]
     fn a_configuration_write() {
         let registers = call([0, 0xff, 0x80, 0xd8, 4, 0xffff_ffff_0040_0304]);
         let address = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xd8 };
         let expected = Operation::Write { address, width: Width::B4, value: 0x40_0304 };
-        assert_eq!(Function::PciWrite.operation(0, &registers), Some(expected));
+        assert_eq!(Function::PciWrite.operation(0, &registers, no_counter), Some(expected));
     }
 
     /// `mov eax, …` needs no hook; the five-byte nop (SDM 2, NOP) and `endbr64` do nothing.
@@ -171,7 +181,7 @@ mod tests {
         let registers = call([0, 0x7f, 0x71, 0xf4, 2, 0xffff_8880_0000_2000]);
         let address = Address::Pci { bdf: Bdf::new(0x7f, 14, 1), offset: 0xf4 };
         let read = Operation::Read { address, width: Width::B2 };
-        assert_eq!(Function::PciRead.operation(0, &registers), Some(read));
+        assert_eq!(Function::PciRead.operation(0, &registers, no_counter), Some(read));
         let stored = |outcome| Function::PciRead.conclude(&registers, &outcome).and_then(|end| end.store);
         assert_eq!(stored(Ok(0x1_0100)), Some((0xffff_8880_0000_2000, 0x1_0100)));
         let nobody = Err(AccessError::GeneralProtection { address });
@@ -181,7 +191,7 @@ mod tests {
     #[test]
     fn impossible_cycles_are_left_to_the_kernel() {
         for arguments in [[0, 256, 0, 0, 4, 0], [0, 0, 256, 0, 4, 0], [0, 0, 0, 4096, 4, 0], [0, 0, 0, 0, 3, 0]] {
-            assert_eq!(Function::PciRead.operation(0, &call(arguments)), None, "{arguments:?}");
+            assert_eq!(Function::PciRead.operation(0, &call(arguments), no_counter), None, "{arguments:?}");
         }
     }
 
@@ -195,20 +205,26 @@ mod tests {
         assert_eq!(Function::WriteMsrSafe.conclude(&registers, &refused).unwrap().rax, 0xffff_fffb);
     }
 
-    /// SDM volume 2, RDPMC: bit 30 asks for a fixed counter.
+    /// SDM volume 2, RDPMC: bit 30 asks for a fixed counter. Volume 4: IA32_PMC0 is 0xc1, IA32_FIXED_CTR0 0x309.
     #[test]
     fn a_counter_is_read_as_its_msr() {
+        let chassis = MachineSpec::parse("e5-2600").unwrap().chassis().unwrap();
+        let read = |counter| {
+            let registers = call([counter, 0, 0, 0, 0, 0]);
+            Function::ReadPmc.operation(2, &registers, |enable| chassis.core_counter(enable))
+        };
         for (counter, msr) in [(0, 0xc1), (3, 0xc4), (1 << 30 | 1, 0x30a)] {
             let address = Address::Msr { cpu: 2, msr };
             let expected = Operation::Read { address, width: Width::B8 };
-            assert_eq!(Function::ReadPmc.operation(2, &call([counter, 0, 0, 0, 0, 0])), Some(expected));
+            assert_eq!(read(counter), Some(expected));
         }
+        assert_eq!([read(31), read(1 << 30 | 3), read(1 << 31)], [None; 3]);
     }
 
     #[test]
     fn an_msr_value_is_two_halves() {
         let expected =
             Operation::Write { address: Address::Msr { cpu: 3, msr: 0xd10 }, width: Width::B8, value: 0x7_0040_0334 };
-        assert_eq!(Function::WriteMsr.operation(3, &call([0xd10, 0x40_0334, 7, 0, 0, 0])), Some(expected));
+        assert_eq!(Function::WriteMsr.operation(3, &call([0xd10, 0x40_0334, 7, 0, 0, 0]), no_counter), Some(expected));
     }
 }

@@ -16,6 +16,10 @@ use crate::signal::Tick;
 const CYCLES: u64 = 0x003C;
 const INSTRUCTIONS: u64 = 0x00C0;
 
+/// Fields of an event select: event and umask, and the bit that enables (SDM volume 3, IA32_PERFEVTSELx).
+const EVENT: u64 = 0xffff;
+const ENABLED: u64 = 1 << 22;
+
 /// The fixed counter of instructions.
 const FIXED_INSTRUCTIONS: u8 = 0;
 
@@ -74,6 +78,18 @@ impl CoreMsrs {
     /// Intel's name of an MSR; `None` if the family has no such MSR.
     pub fn name(&self, msr: u32) -> Option<&'static str> {
         self.row(msr).map(|row| row.name)
+    }
+
+    /// The MSR of a core's counter, by its enable bit: fixed ones have theirs from [`FIRST_FIXED`] on.
+    pub fn counter(&self, enable: u8) -> Option<u32> {
+        self.rows().iter().find(|row| row.kind == MsrKind::Counter { enable }).map(|row| row.address)
+    }
+
+    /// Umask and event that a write to an MSR selects, if it enables a counter for what nobody counts here.
+    pub fn uncounted(&self, msr: u32, value: u64) -> Option<u16> {
+        let is_select = matches!(self.row(msr)?.controls, Some(CounterControl::EventSelect { .. }));
+        let event = value & EVENT;
+        (is_select && value & ENABLED != 0 && ![CYCLES, INSTRUCTIONS].contains(&event)).then_some(event as u16)
     }
 
     fn row(&self, msr: u32) -> Option<&'static CoreMsr> {
@@ -201,14 +217,14 @@ impl CoreMsrs {
             return (levels != 0).then_some(what);
         }
         let select = self.setting(cpu, socket, CounterControl::EventSelect { counter: enable });
-        // Bit 16: user mode, bit 17: the kernel, bit 22 enables.
+        // Bit 16: user mode, bit 17: the kernel.
         let (user, kernel) = (select >> 16 & 1 == 1, select >> 17 & 1 == 1);
-        let what = match select & 0xffff {
+        let what = match select & EVENT {
             CYCLES => Counted::Cycles,
             INSTRUCTIONS => Counted::Instructions { user, kernel },
             _ => return None,
         };
-        (select >> 22 & 1 == 1).then_some(what)
+        (select & ENABLED != 0).then_some(what)
     }
 
     /// The sum since the start of what a counter adds up.
@@ -305,6 +321,17 @@ mod tests {
         msrs.write(1, 0, GLOBAL_CTRL, 0, 8000).unwrap();
         msrs.set_core_progress(1, CoreProgress { user: 900, kernel: 90, cycles: 9000 });
         assert_eq!(read(&msrs), [350, 1000, 303, 23, 373, 1000].map(Some));
+    }
+
+    /// SDM volume 3, IA32_PERFEVTSELx: 0x41 << 16 | 0x412e are LLC misses of user mode, 0xc0 instructions; bit 22
+    /// enables. 0x190 is no such register.
+    #[test]
+    fn what_nobody_counts_is_known() {
+        let msrs = msrs();
+        assert_eq!(msrs.uncounted(0x186, 0x41_412e), Some(0x412e));
+        for (msr, value) in [(0x187, 0x41_00c0), (0x188, 0x43_003c), (0x187, 0x01_412e), (0x190, 0x41_412e)] {
+            assert_eq!(msrs.uncounted(msr, value), None, "{msr:#x} {value:#x}");
+        }
     }
 
     #[test]

@@ -200,6 +200,18 @@ impl Chassis {
         self.core.set_core_progress(cpu, executed);
     }
 
+    /// The MSR of a core's counter, by its enable bit in IA32_PERF_GLOBAL_CTRL; `None` if the family has no such
+    /// counter.
+    pub fn core_counter(&self, enable: u8) -> Option<u32> {
+        self.core.counter(enable)
+    }
+
+    /// Umask (bits 15:8) and event (7:0) that a write to an MSR selects, if it enables a core's counter for what nobody
+    /// counts here: the counter stays at 0.
+    pub fn uncounted_core_event(&self, msr: u32, value: u64) -> Option<u16> {
+        self.core.uncounted(msr, value)
+    }
+
     /// Intel's name of an MSR outside the PMON; `None` if the family has no such MSR.
     pub fn core_msr_name(&self, msr: u32) -> Option<&'static str> {
         self.core.name(msr)
