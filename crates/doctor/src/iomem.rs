@@ -28,7 +28,7 @@ struct Window {
 }
 
 /// A line of /proc/iomem. Those within it have a greater depth.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Resource {
     depth: usize,
     bytes: RangeInclusive<u64>,
@@ -132,8 +132,7 @@ impl Overlap {
             if innermost.last().is_some_and(|outer| outer.depth < resource.depth) {
                 innermost.pop();
             }
-            let Resource { depth, bytes, name } = resource;
-            innermost.push(Resource { depth: *depth, bytes: bytes.clone(), name: name.clone() });
+            innermost.push(resource.clone());
         }
         Self { window, resources: innermost }
     }
