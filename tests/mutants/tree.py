@@ -24,17 +24,31 @@ def copy_tree(changed=None):
     """Brings the copy up to date, with the texts of changed files. It stays in one place, and what is as before keeps its times, so that cargo builds little."""
     changed = changed or {}
     paths = set(git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) - {""}
-    paths = {path for path in paths if (ROOT / path).is_file()}
+    paths = {path for path in paths if (ROOT / path).is_symlink() or (ROOT / path).is_file()}
     for old in list(TREE.rglob("*")) if TREE.exists() else []:
         path = str(old.relative_to(TREE))
-        if old.is_file() and path not in paths and path.split("/")[0] not in ("target", "Cargo.lock"):
+        kept = path in paths and old.is_symlink() == (ROOT / path).is_symlink()
+        if (old.is_file() or old.is_symlink()) and not kept and path.split("/")[0] not in ("target", "Cargo.lock"):
             old.unlink()
     for path in paths:
-        text, old = changed.get(path) or (ROOT / path).read_bytes(), TREE / path
-        if not old.exists() or old.read_bytes() != text:
-            old.parent.mkdir(parents=True, exist_ok=True)
-            old.write_bytes(text)
-            shutil.copymode(ROOT / path, old)
+        copy_link(path) if (ROOT / path).is_symlink() else copy_file(path, changed.get(path))
+
+
+def copy_file(path, changed):
+    text, old = changed or (ROOT / path).read_bytes(), TREE / path
+    if not old.exists() or old.read_bytes() != text:
+        old.parent.mkdir(parents=True, exist_ok=True)
+        old.write_bytes(text)
+        shutil.copymode(ROOT / path, old)
+
+
+def copy_link(path):
+    """The catalogue is a link to a folder in the crate that compiles it; what it leads to is in the copy, too."""
+    to, old = os.readlink(ROOT / path), TREE / path
+    if not old.is_symlink() or os.readlink(old) != to:
+        old.unlink(missing_ok=True)
+        old.parent.mkdir(parents=True, exist_ok=True)
+        old.symlink_to(to)
 
 
 def difference(base):

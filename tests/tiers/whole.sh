@@ -8,6 +8,7 @@ step "compiling the tests" cargo test --workspace --locked --no-run
 step catalogue "${CARGO_TARGET_DIR:-target}/debug/pericore-catalog-compiler" catalog
 step "the comparison of revisions, its own tests" tests/compare/run --own-tests
 step "the league of tools, its own tests" tests/league/run --own-tests
+step "planted faults, their own tests" tests/mutants/run --own-tests
 step "the book, its own tests" tests/book/run --own-tests
 step "the book" tests/book/run
 step tests cargo test --workspace --locked --no-fail-fast

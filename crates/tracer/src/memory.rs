@@ -144,7 +144,7 @@ mod tests {
     fn memory_files_are_closed_when_a_program_is_executed() {
         for executable in [false, true] {
             let file = memory_file(c"test", executable).expect("a file");
-            // SAFETY: only asks for flags of an open descriptor.
+            // SAFETY: only reads flags of an open descriptor.
             let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) };
             assert_eq!(flags & libc::FD_CLOEXEC, libc::FD_CLOEXEC, "executable: {executable}");
         }

@@ -188,7 +188,7 @@ fn buses_that_firmware_did_not_set_or_gave_twice_are_refused() {
     assert!(twice.contains("bus 3a is one of socket 0, too"), "{twice}");
 }
 
-/// The MSR does not have the segment: it is the one that has the functions, and two are a question that nobody answers.
+/// The MSR does not have the segment: it is the one that has the functions; of two, nothing decides.
 #[test]
 fn the_segment_is_the_one_that_has_the_functions() {
     let mut recorded = Recorded { segments: vec![0, 1], ..Recorded::two_sockets() };

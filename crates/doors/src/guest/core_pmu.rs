@@ -27,7 +27,7 @@ const FIXED: u32 = 3;
 const EVENTS: u32 = 7;
 const UNAVAILABLE: u32 = 0x78;
 
-/// The leaf's answer for a CPU.
+/// What the leaf holds for a CPU.
 pub fn leaf(chassis: &Chassis, cpu: u32) -> [u32; 4] {
     let [eax, _, _, edx] = chassis.cpuid(cpu, LEAF, 0);
     let (version, counters, widths) = ((eax & 0xff).min(VERSION), (eax >> 8 & 0xff).min(COUNTERS), eax & 0x00ff_0000);

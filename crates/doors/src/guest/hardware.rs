@@ -39,7 +39,7 @@ pub struct Hardware {
     log: Option<LogFile>,
     /// Instructions of the guest's CPUs, where they are counted.
     instructions: Option<InstructionCounts>,
-    /// What the guest asked its cores' counters for, and nobody counts: umask and event.
+    /// What the guest has its cores' counters count, and nobody counts here: umask and event.
     uncounted: BTreeSet<u16>,
 }
 
@@ -91,7 +91,7 @@ impl Hardware {
         self.instructions = Some(counts);
     }
 
-    /// Umask and event of what the guest asked its cores' counters for, and nobody counts: the guest reads 0.
+    /// Umask and event of what the guest has its cores' counters count, and nobody counts here: it reads 0.
     pub fn uncounted_core_events(&self) -> impl Iterator<Item = u16> + '_ {
         self.uncounted.iter().copied()
     }
