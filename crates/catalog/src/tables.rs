@@ -16,8 +16,9 @@ pub const SELFCHECK: [(&str, &str); 4] = [
 ];
 
 /// Parts that software machines are made of. What one has from another stands behind that.
-pub const PARTS: [&str; 3] = [
+pub const PARTS: [&str; 4] = [
     include_str!("../catalog/parts/8592+.toml"),
     include_str!("../catalog/parts/8568.toml"),
     include_str!("../catalog/parts/8480+.toml"),
+    include_str!("../catalog/parts/8490h.toml"),
 ];

@@ -21,12 +21,22 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("8592+", "emerald-rapids"),
     ("8568", "emerald-rapids"),
     ("8480+", "sapphire-rapids"),
+    ("8490h", "sapphire-rapids"),
 ];
 
 /// A preset or a part of the user's own, in whatever case, and its family.
 pub fn preset(name: &str) -> Option<(&'static str, &'static str)> {
     let shipped = PRESETS.iter().copied().find(|(preset, _)| preset.eq_ignore_ascii_case(name));
     shipped.or_else(|| emerald_rapids::find_part(name).map(|part| (part.name.as_str(), part.family)))
+}
+
+/// The first preset of a machine's family that has as many cores and slices; the first one if none has.
+pub(super) fn preset_for(shape: &Shape) -> &'static str {
+    let of_family = || PRESETS.iter().filter(|(_, of)| *of == shape.family.name).map(|(preset, _)| *preset);
+    let is_large_enough = |preset: &&str| {
+        Parameters::preset(preset).is_some_and(|part| part.cores() >= shape.cores && part.slices() >= shape.slices)
+    };
+    of_family().find(is_large_enough).or_else(|| of_family().next()).unwrap_or(shape.family.name)
 }
 
 /// Adds a part of the user's own, from its file, and gives the name by which machines of it are asked for.
@@ -271,6 +281,24 @@ mod tests {
         for (name, family) in PRESETS {
             let spec = MachineSpec::parse(name).unwrap();
             assert_eq!((spec.family().name, spec.parameters().is_ok()), (*family, true), "{name}");
+        }
+    }
+
+    /// Product data: an 8480+ has 56 cores and 105 MB of LLC, an 8490H 60 and 112.5 MB, in slices of 1.875 MB. A bundle
+    /// of the larger part is none of the smaller one.
+    #[test]
+    fn a_snapshot_is_of_a_preset_that_is_large_enough() {
+        let text = MachineSpec::parse("sapphire-rapids").unwrap().chassis().unwrap().dump();
+        assert!(text.contains(" slices=56 "), "{text}");
+        let of_part = |slices: u16| {
+            let spec = MachineSpec::of_snapshot(&text.replace("slices=56", &format!("slices={slices}"))).unwrap();
+            (spec.preset(), spec.parameters().map(|parameters| parameters.slices()).ok())
+        };
+        for slices in [1, 52, 56] {
+            assert_eq!(of_part(slices), ("8480+", Some(slices)));
+        }
+        for slices in [57, 60] {
+            assert_eq!(of_part(slices), ("8490h", Some(slices)));
         }
     }
 

@@ -144,14 +144,15 @@ impl MachineSpec {
         Ok(spec)
     }
 
-    /// The machine of a snapshot: of its family, which the first preset stands for, with as many sockets, cores and threads. It begins
-    /// with the snapshot's registers, and time begins anew. What its preset could be set to besides, the text does not tell.
+    /// The machine of a snapshot: of its family's first preset that is large enough, with as many sockets, cores and
+    /// threads. It begins with the snapshot's registers, and time begins anew. What its preset could be set to besides,
+    /// the text does not tell.
     ///
     /// # Errors
     /// [`SnapshotError`] tells the line.
     pub fn of_snapshot(text: &str) -> Result<Self, SnapshotError> {
         let shape = Chassis::load(text)?.shape().clone();
-        let spec = Self::of(shape.family);
+        let spec = Self { preset: parameters::preset_for(&shape), ..Self::of(shape.family) };
         Ok(Self { sockets: shape.sockets, snapshot: Some(Snapshot { text: text.into(), shape }), ..spec })
     }
 

@@ -297,7 +297,7 @@ mod tests {
             assert_eq!(part.parameters.check(), Ok(()), "{}", part.name);
         }
         let names: Vec<&str> = shipped().iter().map(|part| part.name.as_str()).collect();
-        assert_eq!(names, ["8592+", "8568", "8480+"]);
+        assert_eq!(names, ["8592+", "8568", "8480+", "8490h"]);
     }
 
     #[test]
