@@ -127,7 +127,9 @@ fn instances<S>(selection: &Selection, sample: &Sample, traffic: &impl KnownTraf
         verdicts.differs(event.unit.name, text, CHANNEL);
     }
     for (unit, counts) in agreed {
-        verdicts.agrees(unit, format!("{counts} counts are exactly those of {}", traffic.name()));
+        let of_traffic =
+            if counts == 1 { "1 count is exactly that" } else { &format!("{counts} counts are exactly those") };
+        verdicts.agrees(unit, format!("{of_traffic} of {}", traffic.name()));
     }
 }
 

@@ -4,9 +4,9 @@ mod both_ways;
 mod own;
 mod software;
 
-use pericore_catalog::Family;
 use pericore_catalog::event_file::{Problem, Replaced, RowProblem};
 use pericore_catalog::search::{Found, Topic, resolve};
+use pericore_catalog::{Family, Role};
 use pericore_doctor::Finding;
 use pericore_doctor::selfcheck::{self, CheckError, FileCode, UNKNOWN};
 use pericore_machine::{MachineSpec, SharedMachine};
@@ -82,14 +82,27 @@ pub fn codes(files: &EventFilesArg, family: &'static Family) -> Result<Vec<FileC
     };
     // What else keeps a row from being used is a limit of ours, or no code: Intel's own files have such rows.
     let unusable = |(file, row): (String, RowProblem)| {
-        let Problem::DoesNotFit { key: "UMask" | "UMaskExt" | "EventCode", .. } = row.problem else { return None };
         let (name, documented) = documented(family, &row.name)?;
-        let why = row.problem.to_string();
+        let why = match row.problem {
+            Problem::DoesNotFit { key: "UMask" | "UMaskExt" | "EventCode", .. } => row.problem.to_string(),
+            // An event as a whole, which has subevents, too.
+            Problem::BesideSubevents { umask, .. } if umask_of_whole(family, &name)? != u64::from(umask) => {
+                format!("it has the umask {umask:#x}")
+            }
+            _ => return None,
+        };
         Some(FileCode { place: format!("{file}:{}", row.line), name, documented, of_file: Err(why) })
     };
     let mut codes: Vec<FileCode> = replaced.into_iter().filter_map(code).collect();
     codes.extend(problems.into_iter().filter_map(unusable));
     Ok(codes)
+}
+
+/// The umask of `unit/EVENT` without a subevent.
+fn umask_of_whole(family: &Family, name: &str) -> Option<u64> {
+    let (unit, event) = name.split_once('/')?;
+    let unit = family.unit(unit)?;
+    Some(unit.register(Role::Control)?.field("umask")?.bits.get(unit.event(event)?.config))
 }
 
 /// Our name of an event and its control value, where the family has one of that name of Intel's.
@@ -125,18 +138,8 @@ pub fn this_machine(host: &Host, process: &RegisterProcess, codes: &[FileCode]) 
     findings.extend(reported(selfcheck::check_counters(space, &topology, options, Some(entrance), time)));
     let (options, entrance) = entered(process)?;
     let (space, entrance) = (process.connect(None), Some(entrance));
-    let own = OwnTraffic::new(&host.root().join(""), topology.sockets.len());
-    let mut traffic = match own.filter(|_| stand_in().is_none()) {
-        Some(own) => RealTraffic::Own(own),
-        None => {
-            let text = format!(
-                "{UNKNOWN}counts of memory against traffic of our own: on a live software machine it is not seen, and \
-                 else it takes more memory than is free; what runs here is held against laws alone"
-            );
-            findings.push(Finding::note("traffic", text));
-            RealTraffic::Others
-        }
-    };
+    let (mut traffic, why_others) = real_traffic(host, topology.sockets.len());
+    findings.extend(why_others);
     let checked = selfcheck::check_traffic(space, &topology, options, entrance, time, &mut traffic);
     findings.extend(reported(checked));
     let (options, entrance) = entered(process)?;
@@ -148,6 +151,25 @@ pub fn this_machine(host: &Host, process: &RegisterProcess, codes: &[FileCode]) 
         findings.extend(reported(checked));
     }
     Ok(findings)
+}
+
+/// Reads of our own, or what else is counted, and why.
+fn real_traffic(host: &Host, sockets: usize) -> (RealTraffic, Option<Finding>) {
+    let own = if stand_in().is_some() {
+        Err("memory of this process is not the software machine's".to_owned())
+    } else {
+        OwnTraffic::new(&host.root().join(""), sockets)
+    };
+    match own {
+        Ok(own) => (RealTraffic::Own(own), None),
+        Err(why) => {
+            let text = format!(
+                "{UNKNOWN}counts of memory against traffic of known size: {why}; what runs here is held against laws \
+                 alone"
+            );
+            (RealTraffic::Others, Some(Finding::note("traffic", text)))
+        }
+    }
 }
 
 /// The options of a session, and the right to set it up: nobody else may until it has started.

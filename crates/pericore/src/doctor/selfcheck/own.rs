@@ -102,15 +102,19 @@ impl std::fmt::Debug for Line {
 }
 
 impl OwnTraffic {
-    /// Memory of some times the size of the caches that CPUs share; nothing if the system has not so much to spare.
-    pub fn new(root: &Path, sockets: usize) -> Option<Self> {
+    /// Memory of some times the size of the caches that CPUs share.
+    ///
+    /// # Errors
+    /// Why the system has not so much to spare.
+    pub fn new(root: &Path, sockets: usize) -> Result<Self, String> {
         let caches = sockets.max(1) * cache_bytes(root).unwrap_or(LEAST / CACHES);
         let bytes = LEAST.max(CACHES * caches);
-        let available = available_bytes(root)?;
+        let available = available_bytes(root).ok_or("/proc/meminfo does not show how much memory is free")?;
         if available / 2 < bytes {
-            return None;
+            let [needed, free] = [bytes, available].map(|bytes| bytes >> 20);
+            return Err(format!("it takes {needed} MiB, more than half of the {free} MiB that are free"));
         }
-        Some(Self::of_lines(bytes / LINE, caches))
+        Ok(Self::of_lines(bytes / LINE, caches))
     }
 
     fn of_lines(count: usize, caches: usize) -> Self {

@@ -52,7 +52,7 @@ impl Draw {
 
 /// A family and its sockets.
 pub fn machine(draw: &mut Draw) -> String {
-    let family = draw.one_of(&["nehalem", "e5-2600", "emerald-rapids"]);
+    let family = draw.one_of(&["nehalem", "e5-2600", "emerald-rapids", "sapphire-rapids"]);
     let sockets = 1 + draw.below(2);
     format!("{family}:sockets={sockets}")
 }
@@ -142,7 +142,7 @@ pub struct Row {
     unit: String,
     pub name: String,
     code: String,
-    umask: String,
+    pub umask: String,
     extension: String,
     select: String,
     ports: String,
