@@ -24,27 +24,16 @@ const COUNTER: &str = "do not use the counter; send this report with --bundle FI
 const CLOCK: &str =
     "what is divided by this clock is wrong (shares of cycles, utilizations); send this report with --bundle FILE";
 
-/// What each counter counted in a window.
-#[derive(Debug)]
-pub struct Ticks(Vec<u64>);
-
-impl Ticks {
-    /// Cycles of a counter.
-    pub fn of(&self, number: usize) -> u64 {
-        self.0[number]
-    }
-}
-
 /// The least and the greatest rate that a count can stand for, in Hz.
-type Rate = (f64, f64);
+pub type Rate = (f64, f64);
 
-/// Compares all clocks.
+/// Compares all clocks; the rate of each counter.
 pub fn check<S: RegisterSpace>(
     bench: &mut Bench<'_, S, impl TestTime<S>>,
     plan: &Plan,
     state: &mut [Numbered],
     verdicts: &mut Verdicts,
-) -> Ticks {
+) -> Vec<Rate> {
     let mut run = bench.run(0.0, |_| false);
     for longer in 0..TRIES {
         bench.set(|_, _| 0);
@@ -85,7 +74,7 @@ pub fn check<S: RegisterSpace>(
         of_instances.entry((tested.socket, tested.unit.clock)).or_default().push((first, middle));
     }
     sockets(bench, plan, &of_instances, tsc, verdicts);
-    Ticks(ticks)
+    rates
 }
 
 /// An instance by one of its counters, and its rate.

@@ -90,8 +90,8 @@ fn counters<S: RegisterSpace>(session: &mut Session<S>, time: &mut impl TestTime
     let mut verdicts = Verdicts::default();
     let mut bench = Bench::new(&plan, session, time);
     let mut state = numbers::check(&mut bench, &mut verdicts);
-    let ticks = clocks::check(&mut bench, &plan, &mut state, &mut verdicts);
-    widths::check(&mut bench, &mut state, &ticks, &mut verdicts);
+    let rates = clocks::check(&mut bench, &plan, &mut state, &mut verdicts);
+    widths::check(&mut bench, &mut state, &rates, &mut verdicts);
     sound(&bench, &state, &mut verdicts);
     bench.start_all();
     // What counters were set to is no count: the next sample begins after it.

@@ -1,5 +1,6 @@
 //! Software machines that are sound, and such with a fault of each kind.
 
+mod busy;
 mod campaign;
 mod faults;
 
