@@ -1,17 +1,25 @@
 //! Builds the QEMU plugin, a shared library without dependencies, so that the crate can embed it.
 
-use std::path::{Path, PathBuf};
+#[path = "build/effects.rs"]
+mod effects;
+
+use std::path::PathBuf;
 use std::process::{Command, exit};
 
 /// Where the plugin's sources are.
-const SOURCES: [&str; 3] = ["plugin", "src/layout.rs", "src/program.rs"];
+const SOURCES: [&str; 4] = ["plugin", "build", "src/layout.rs", "src/program.rs"];
 
 fn main() {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={source}");
     }
     let variable = |name| std::env::var_os(name).unwrap_or_else(|| stop(&format!("cargo did not set {name}")));
-    let output: PathBuf = Path::new(&variable("OUT_DIR")).join("libpericore_plugin.so");
+    let folder = PathBuf::from(variable("OUT_DIR"));
+    let table = folder.join("effects.rs");
+    if let Err(error) = std::fs::write(&table, effects::table()) {
+        stop(&format!("{} cannot be written: {error}", table.display()));
+    }
+    let output = folder.join("libpericore_plugin.so");
     let status = Command::new(variable("RUSTC"))
         .args(["plugin/plugin.rs", "--crate-name", "pericore_plugin", "--crate-type", "cdylib", "--edition", "2024"])
         .args([

@@ -185,6 +185,7 @@ impl ProgramSource for Loads {
             process: 0,
             forked_from: None,
             kind: ProgramKind::Load,
+            after: 0,
         })
     }
 }

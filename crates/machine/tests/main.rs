@@ -3,6 +3,7 @@
 mod active_cores;
 mod begun_from_snapshot;
 mod by_cores;
+mod dependence;
 mod devices;
 mod levels;
 mod modelled;

@@ -60,6 +60,31 @@ fn a_program_above_the_llc_and_one_within_it() {
     );
 }
 
+/// Seconds of virtual time that a way of `tests/programs/chain.c` takes on a Xeon 5500, over 16 MiB: twice its LLC.
+fn chain_seconds(way: &str, passes: &str) -> f64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let chain = folder.path().join("chain");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs/chain.c");
+    let compiled = Command::new("cc").args(["-O2", "-o"]).arg(&chain).arg(source).status().expect("cc runs");
+    assert!(compiled.success(), "cc: {compiled}");
+    let mut command = crate::ours::command(PERICORE);
+    command.args(["stat", "--machine", "x5570", "-e", "uncore/UNC_QMC_NORMAL_READS.ANY/", "--"]);
+    let output = command.arg(&chain).args([way, "262144", passes]).output().expect("it starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let words = text(&output.stderr).rsplit_once("virtual time: ").expect("a time").1;
+    words.split_once(" s;").expect("seconds").0.parse().expect("a number")
+}
+
+/// Levinthal's guide to the Xeon 5500: a read of memory takes about 60 ns. That is what a hop takes, since the pointer
+/// is loaded; the same lines by computed addresses take as much as ten fill buffers let them.
+#[test]
+fn a_pointer_chase_takes_a_read_for_each_hop() {
+    let [hop, load] =
+        ["follow", "array"].map(|way| (chain_seconds(way, "2") - chain_seconds(way, "1")) * 1e9 / 262_144.0);
+    assert!((54.0..66.0).contains(&hop), "{hop:.1} ns a hop");
+    assert!((6.0..12.0).contains(&load), "{load:.1} ns a load");
+}
+
 #[test]
 fn a_saved_trace_replays_to_the_same_table() {
     let folder = tempfile::tempdir().expect("a folder");

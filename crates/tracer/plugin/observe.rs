@@ -1,10 +1,12 @@
 //! What QEMU calls for every block, load and store.
 
 use super::filter::{Filter, Outcome};
+use super::flow::{self, Move, TranslatedAccess, ValueFlow};
 use super::layout::{
-    KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, NOTE_EVEX,
+    KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, MOST_AFTER, NOTE_EVEX,
     PROGRESS_BITS, Shared, Slot,
 };
+use super::operands::{Operands, operands};
 use super::{decode, follow, process, qemu, sharing, table};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -37,28 +39,19 @@ fn is_store(info: u32) -> bool {
     }
 }
 
-/// A block in the 64 bits that QEMU hands back: the number of its first line (42 bits: user addresses have 47), its instructions
-/// (10; QEMU stops at 512), its lines (12; two pages at most).
-#[derive(Clone, Copy)]
-struct BlockData(u64);
+/// A block that QEMU has translated.
+struct Block {
+    first_line: u64,
+    lines: u64,
+    instructions: u64,
+    /// What registers do after its last access.
+    after: &'static [Move],
+}
 
-impl BlockData {
-    fn new(first: u64, end: u64, instructions: u64) -> Self {
-        let line = (first / LINE) & ((1 << 42) - 1);
-        let lines = (end.max(first + 1) - 1) / LINE - first / LINE + 1;
-        Self(line | (instructions & 0x3FF) << 42 | lines << 52)
-    }
-
-    const fn first_line(self) -> u64 {
-        (self.0 & ((1 << 42) - 1)) * LINE
-    }
-
-    const fn instructions(self) -> u64 {
-        self.0 >> 42 & 0x3FF
-    }
-
-    const fn lines(self) -> u64 {
-        self.0 >> 52
+impl Block {
+    const fn new(first: u64, end: u64, instructions: u64, after: &'static [Move]) -> Self {
+        let last = if end > first { end - 1 } else { first };
+        Self { first_line: first / LINE * LINE, lines: last / LINE - first / LINE + 1, instructions, after }
     }
 }
 
@@ -66,36 +59,50 @@ extern "C" fn on_translation(_id: qemu::Id, block: *mut qemu::Block) {
     // SAFETY: QEMU passes the block that it is translating, and waits.
     let block = unsafe { &mut *block };
     let (mut first, mut end, mut count) = (None, 0, 0);
-    for (place, instruction) in block.instructions().enumerate() {
+    let known = block.instructions().map(|instruction| {
         let address = instruction.address();
         first.get_or_insert(address);
-        (end, count) = (address + instruction.size() as u64, place as u64 + 1);
-        instrument(instruction, address, place as u64);
+        (end, count) = (address + instruction.size() as u64, count + 1);
+        operands(bytes_of(instruction))
+    });
+    let known: Vec<Operands> = known.collect();
+    let translated = flow::translate(&known);
+    for (instruction, operation) in block.instructions().zip(translated.operations) {
+        instrument(instruction, operation);
     }
     if let Some(first) = first {
-        block.on_execution(on_block, BlockData::new(first, end, count).0);
+        let data: &'static Block = Box::leak(Box::new(Block::new(first, end, count, translated.after)));
+        block.on_execution(on_block, std::ptr::from_ref(data) as u64);
     }
 }
 
-fn instrument(instruction: &mut qemu::Instruction, address: u64, place: u64) {
+/// An instruction's bytes; none if QEMU does not say where they are. Only those on the page of the first are sure to be where it
+/// says, and they are the ones that matter.
+fn bytes_of(instruction: &qemu::Instruction) -> &[u8] {
     let host = instruction.host_address();
     if host == 0 {
-        instruction.on_access(on_access, place);
-        return;
+        return &[];
     }
-    follow::learn_guest_base(host.wrapping_sub(address));
-    // Only the first bytes matter, and only those on the page of the first are sure to be at the address that QEMU gives.
     let known = instruction.size().min((4096 - host % 4096) as usize);
     // SAFETY: QEMU has just translated these bytes from there.
-    let bytes = unsafe { std::slice::from_raw_parts(host as *const u8, known) };
-    if decode::is_non_temporal_store(bytes) {
-        instruction.on_access(on_non_temporal_store, place);
+    unsafe { std::slice::from_raw_parts(host as *const u8, known) }
+}
+
+fn instrument(instruction: &mut qemu::Instruction, operation: &'static TranslatedAccess) {
+    let (host, address) = (instruction.host_address(), instruction.address());
+    if host != 0 {
+        follow::learn_guest_base(host.wrapping_sub(address));
+    }
+    let bytes = bytes_of(instruction);
+    let (is_around, is_evex) = (decode::is_non_temporal_store(bytes), decode::is_evex(bytes));
+    if is_around {
+        instruction.on_access(on_non_temporal_store, std::ptr::from_ref(operation) as u64);
         return;
     }
-    if decode::is_evex(bytes) {
+    if is_evex {
         instruction.on_execution(on_evex, address);
     }
-    instruction.on_access(on_access, place);
+    instruction.on_access(on_access, std::ptr::from_ref(operation) as u64);
 }
 
 /// Adds to a counter that only this thread writes.
@@ -105,7 +112,8 @@ fn add(counter: &AtomicU64, amount: u64) {
 }
 
 extern "C" fn on_block(vcpu: u32, data: *mut c_void) {
-    let block = BlockData(data as u64);
+    // SAFETY: leaked by `on_translation`.
+    let block: &'static Block = unsafe { &*data.cast() };
     let slot = table::slot(vcpu);
     let counters = &slot.counters;
     let before = counters.instructions.load(Relaxed);
@@ -114,11 +122,15 @@ extern "C" fn on_block(vcpu: u32, data: *mut c_void) {
     if (before ^ begun) >> PROGRESS_BITS != 0 {
         slot.tell_progress(begun);
     }
-    counters.block.store(block.instructions(), Relaxed);
-    add(&counters.fetches, block.lines());
+    counters.block.store(block.instructions, Relaxed);
+    add(&counters.fetches, block.lines);
+    // SAFETY: this is the thread, and no other is in use.
+    if let Some(flow) = unsafe { table::flow(vcpu) } {
+        flow.begin(begun, block.after);
+    }
     let filter = slot.fetch_filter();
-    let mut line = block.first_line();
-    for _ in 0..block.lines() {
+    let mut line = block.first_line;
+    for _ in 0..block.lines {
         if !filter.hits_first(line, false) {
             fetch(slot, &filter, line);
         }
@@ -133,49 +145,97 @@ fn fetch(slot: &Slot, filter: &Filter<'_>, line: u64) {
     }
 }
 
-extern "C" fn on_access(vcpu: u32, info: u32, address: u64, place: *mut c_void) {
+extern "C" fn on_access(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
+    // SAFETY: leaked by `flow::translate`.
+    let operation: &'static TranslatedAccess = unsafe { &*data.cast() };
     let slot = table::slot(vcpu);
     let store = is_store(info);
     add(if store { &slot.counters.stores } else { &slot.counters.loads }, 1);
-    if address % LINE > LINE - LARGEST_ACCESS || !slot.data_filter().hits_first(address, store) {
-        look_closer(vcpu, slot, info, address, store, place as u64);
+    // SAFETY: this is the thread, and no other is in use.
+    let Some(flow) = (unsafe { table::flow(vcpu) }) else { return };
+    let instruction = slot.instruction(operation.place);
+    let is_followed = flow.is_followed(instruction);
+    let is_near = address % LINE <= LINE - LARGEST_ACCESS && slot.data_filter().hits_first(address, store);
+    if is_near && !is_followed {
+        return;
+    }
+    if is_followed {
+        flow.reach(operation);
+    }
+    let after = if is_followed { flow.distance(operation) } else { 0 };
+    let access = Access { address, store, log2_size: qemu::log2_size(info), instruction, after };
+    let went_out = !is_near && access.look_closer(vcpu, slot, flow);
+    if is_followed || went_out {
+        flow.complete(operation, address, store, went_out);
     }
 }
 
-#[inline(never)]
-fn look_closer(vcpu: u32, slot: &Slot, info: u32, address: u64, store: bool, place: u64) {
-    let log2_size = qemu::log2_size(info);
-    let last = address + (1 << log2_size) - 1;
-    let lines = [Some(address), (last / LINE != address / LINE).then_some(last & !(LINE - 1))];
-    for address in lines.into_iter().flatten() {
-        let outcome = slot.change(|| slot.data_filter().touch(address, store));
-        if outcome != Outcome::Hit {
-            report(vcpu, slot, outcome, address, log2_size, store, slot.instruction(place));
+/// A load or a store that the filter may not let through.
+struct Access {
+    address: u64,
+    store: bool,
+    log2_size: u64,
+    instruction: u64,
+    /// How many loads and stores that went out ago its address was loaded; 0 for none.
+    after: u64,
+}
+
+impl Access {
+    /// True if a line had to be brought.
+    #[inline(never)]
+    fn look_closer(&self, vcpu: u32, slot: &Slot, flow: &mut ValueFlow) -> bool {
+        let (address, last) = (self.address, self.address + (1 << self.log2_size) - 1);
+        let lines = [Some(address), (last / LINE != address / LINE).then_some(last & !(LINE - 1))];
+        let mut went_out = false;
+        for address in lines.into_iter().flatten() {
+            let outcome = slot.change(|| slot.data_filter().touch(address, self.store));
+            if outcome != Outcome::Hit {
+                let after = if self.after == 0 { 0 } else { (self.after + u64::from(went_out)).min(MOST_AFTER) };
+                went_out |= self.report(vcpu, slot, outcome, address, after);
+                if let Outcome::Miss(_) = outcome {
+                    flow.goes_out(address, self.instruction);
+                }
+            }
         }
+        went_out
     }
-}
 
-fn report(vcpu: u32, slot: &Slot, outcome: Outcome, address: u64, log2_size: u64, store: bool, instruction: u64) {
-    let recalled = if store { sharing::stored(vcpu, address) } else { sharing::loaded(vcpu, address) };
-    if let Some(line) = recalled {
-        slot.record(KIND_WRITE_BACK, line, 6, instruction);
-    }
-    match outcome {
-        Outcome::Hit => {}
-        Outcome::Upgrade => slot.record(KIND_UPGRADE, address, log2_size, instruction),
-        Outcome::Miss(written_back) => {
-            slot.record(if store { KIND_STORE } else { KIND_LOAD }, address, log2_size, instruction);
-            if let Some(line) = written_back {
-                slot.record(KIND_WRITE_BACK, line, 6, instruction);
+    /// True if a line has to be brought.
+    fn report(&self, vcpu: u32, slot: &Slot, outcome: Outcome, address: u64, after: u64) -> bool {
+        let Self { store, log2_size, instruction, .. } = *self;
+        let recalled = if store { sharing::stored(vcpu, address) } else { sharing::loaded(vcpu, address) };
+        if let Some(line) = recalled {
+            slot.record(KIND_WRITE_BACK, line, 6, instruction);
+        }
+        match outcome {
+            Outcome::Hit => false,
+            Outcome::Upgrade => {
+                slot.record(KIND_UPGRADE, address, log2_size, instruction);
+                false
+            }
+            Outcome::Miss(written_back) => {
+                let kind = if store { KIND_STORE } else { KIND_LOAD };
+                slot.record_after(kind, address, log2_size, instruction, after);
+                if let Some(line) = written_back {
+                    slot.record(KIND_WRITE_BACK, line, 6, instruction);
+                }
+                true
             }
         }
     }
 }
 
 /// A store that goes around the caches. Stores to one line are combined on their way, as the hardware does.
-extern "C" fn on_non_temporal_store(vcpu: u32, info: u32, address: u64, place: *mut c_void) {
+extern "C" fn on_non_temporal_store(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
+    // SAFETY: leaked by `flow::translate`.
+    let operation: &'static TranslatedAccess = unsafe { &*data.cast() };
     let slot = table::slot(vcpu);
     add(&slot.counters.stores, 1);
+    let instruction = slot.instruction(operation.place);
+    // SAFETY: this is the thread, and no other is in use.
+    if let Some(flow) = unsafe { table::flow(vcpu) }.filter(|flow| flow.is_followed(instruction)) {
+        flow.reach(operation);
+    }
     let last = address + (1 << qemu::log2_size(info)) - 1;
     for line in [address & !(LINE - 1), last & !(LINE - 1)] {
         if slot.combining.iter().any(|combining| combining.load(Relaxed) == line) {
@@ -184,7 +244,6 @@ extern "C" fn on_non_temporal_store(vcpu: u32, info: u32, address: u64, place: *
         let next = slot.combining_next.load(Relaxed) as usize % slot.combining.len();
         slot.combining[next].store(line, Relaxed);
         slot.combining_next.store(next as u32 + 1, Relaxed);
-        let instruction = slot.instruction(place as u64);
         if slot.change(|| slot.data_filter().remove(line)) {
             slot.record(KIND_WRITE_BACK, line, 6, instruction);
         }

@@ -1,18 +1,22 @@
 //! The QEMU plugin: an L1 filter for each thread, and a ring to the tracer for what the filter does not hold.
 //!
-//! Runs inside `qemu-x86_64` and depends on nothing but the standard library. `qemu` and `os` are the doors to the outside;
-//! `observe` hears of every access; `filter` decides; `thread` records; `sharing` keeps
-//! the filters of threads that share lines true to each other; `process`, `follow` and `mapping` look after forks, exec() and memory that
-//! goes away.
+//! Runs inside `qemu-x86_64` and depends on nothing but the standard library. `qemu` and `os` are the doors to the
+//! outside; `observe` hears of every access; `filter` decides; `thread` records; `operands` and `flow` know which
+//! access an address comes from; `sharing` keeps the filters of threads that share lines true to each other;
+//! `process`, `follow` and `mapping` look after forks, exec() and memory that goes away.
 
 mod decode;
 mod filter;
+mod flow;
 mod follow;
 #[path = "../src/layout.rs"]
 #[allow(dead_code, reason = "the reader's half")]
 mod layout;
 mod mapping;
+#[allow(dead_code, reason = "the build script's half")]
+mod maps;
 mod observe;
+mod operands;
 mod os;
 mod process;
 #[path = "../src/program.rs"]

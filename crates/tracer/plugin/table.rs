@@ -1,5 +1,7 @@
-//! Which slot a QEMU vCPU number stands for. In user mode, a vCPU is a thread of the program.
+//! Which slot a QEMU vCPU number stands for, and what its registers wait for. In user mode, a vCPU is a thread of the
+//! program.
 
+use super::flow::ValueFlow;
 use super::layout::Slot;
 use super::thread;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
@@ -8,6 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 const VCPUS: usize = 1 << 16;
 
 static TABLE: [AtomicPtr<Slot>; VCPUS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; VCPUS];
+static FLOWS: [AtomicPtr<ValueFlow>; VCPUS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; VCPUS];
 /// One more than the highest number seen.
 static USED: AtomicU32 = AtomicU32::new(0);
 
@@ -35,6 +38,31 @@ pub fn set(vcpu: u32, slot: Option<&'static Slot>) {
         entry.store(pointer, Relaxed);
         USED.fetch_max(vcpu + 1, Relaxed);
     }
+    if slot.is_some() {
+        begin_flow(vcpu);
+    }
+}
+
+/// A thread's registers wait for nothing at first.
+fn begin_flow(vcpu: u32) {
+    let Some(entry) = FLOWS.get(vcpu as usize) else { return };
+    let known = entry.load(Relaxed);
+    if known.is_null() {
+        entry.store(Box::leak(Box::new(ValueFlow::new())), Relaxed);
+    } else {
+        // SAFETY: it was leaked above, and the thread that had the number before has ended.
+        unsafe { *known = ValueFlow::new() };
+    }
+}
+
+/// What the registers of a thread that has a slot wait for.
+///
+/// # Safety
+/// Only the thread itself may call it, and has one at a time.
+#[inline(always)]
+pub unsafe fn flow<'a>(vcpu: u32) -> Option<&'a mut ValueFlow> {
+    // SAFETY: null, or leaked by `begin_flow`; by this function's contract there is no other reference.
+    FLOWS.get(vcpu as usize).and_then(|entry| unsafe { entry.load(Relaxed).as_mut() })
 }
 
 /// The thread's slot, if it has one.

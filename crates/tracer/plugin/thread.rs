@@ -1,7 +1,7 @@
 //! A thread's slot: how it is taken, and how records go into its ring.
 
 use super::filter::Filter;
-use super::layout::{ENDED, FREE, KIND_PROGRESS, LIVE, RING, SLOTS, Shared, Slot, TAKEN, pack};
+use super::layout::{ENDED, FREE, KIND_PROGRESS, LIVE, RING, Record, SLOTS, Shared, Slot, TAKEN, pack, pack_order};
 use super::{os, process};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
@@ -119,6 +119,15 @@ impl Slot {
 
     /// Writes a record to the ring; waits while there is no room.
     pub fn record(&self, kind: u64, address: u64, log2_size: u64, instruction: u64) {
+        self.write([pack(kind, address, log2_size), pack_order(instruction, 0)]);
+    }
+
+    /// Writes a load or a store to the ring, of which the address comes from the access so many loads and stores ago.
+    pub fn record_after(&self, kind: u64, address: u64, log2_size: u64, instruction: u64, after: u64) {
+        self.write([pack(kind, address, log2_size), pack_order(instruction, after)]);
+    }
+
+    fn write(&self, record: Record) {
         let head = self.head.0.load(Relaxed);
         if head - self.tail_seen.load(Relaxed) >= RING && !self.has_room(head) {
             let dropped = &self.counters.dropped;
@@ -126,7 +135,7 @@ impl Slot {
             return;
         }
         // SAFETY: the cell is the writer's until `head` is past it, and this thread is the only writer.
-        unsafe { *self.ring.0[(head % RING) as usize].get() = [pack(kind, address, log2_size), instruction] };
+        unsafe { *self.ring.0[(head % RING) as usize].get() = record };
         self.head.0.store(head + 1, Release);
         if head.is_multiple_of(RING_BELL_EVERY) {
             self.ring_the_bell();

@@ -10,13 +10,16 @@ pub struct Access {
     pub address: u64,
     /// Instructions that the thread had begun. Never falls within a thread.
     pub instructions: u64,
-    /// Bytes. An access that crosses into another line comes as two, each with all bytes: the first with its own address, the second with
-    /// its line's.
+    /// Bytes. An access that crosses into another line comes as two, each with all bytes: the first with its own
+    /// address, the second with its line's.
     pub size: u64,
     /// The thread, as an index into [`Source::threads`].
     pub thread: u32,
     /// What it is.
     pub kind: Kind,
+    /// Of a load or a store: its address was made of what the thread's load or store so many loads and stores ago has
+    /// brought, so that it cannot begin before that has come; 0 if none of the last 255 is known to be waited for.
+    pub after: u8,
 }
 
 /// Kinds of accesses.
@@ -26,7 +29,8 @@ pub enum Kind {
     Load,
     /// A store that missed: the line is read for ownership, and is dirty from now on.
     Store,
-    /// The first store to a line that a load had brought: ownership is asked for, without data; the line is dirty from now on.
+    /// The first store to a line that a load had brought: ownership is asked for, without data; the line is dirty from
+    /// now on.
     Upgrade,
     /// A dirty line that had to make room, for the access before: it is written to the next level.
     WriteBack,
@@ -36,8 +40,8 @@ pub enum Kind {
     NonTemporal,
     /// No access: the pages of a range are gone, and whatever the caches hold of them.
     Unmap,
-    /// No access, address 0: so far the thread has come. Threads that need nothing beyond their caches say so now and then, and at
-    /// their end.
+    /// No access, address 0: so far the thread has come. Threads that need nothing beyond their caches say so now and
+    /// then, and at their end.
     Progress,
 }
 
@@ -130,9 +134,9 @@ pub struct Summary {
 
 /// A stream of accesses: a running program, or a trace of one.
 ///
-/// Consume it as a sequence: what depends on nothing but the order of the accesses comes out the same from a replay. While a
-/// program runs, a thread whose ring is full waits, and others may wait for it: do not wait for one thread's accesses and refuse those
-/// of others.
+/// Consume it as a sequence: what depends on nothing but the order of the accesses comes out the same from a replay.
+/// While a program runs, a thread whose ring is full waits, and others may wait for it: do not wait for one thread's
+/// accesses and refuse those of others.
 pub trait Source {
     /// Replaces the batch by the next accesses, at least one, and waits for them if need be. False at the end.
     ///

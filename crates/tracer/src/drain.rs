@@ -113,7 +113,7 @@ impl Drain {
     }
 }
 
-fn decode([word, instructions]: Record, thread: u32, half: &mut Option<Access>) -> Result<Option<Access>, Error> {
+fn decode([word, order]: Record, thread: u32, half: &mut Option<Access>) -> Result<Option<Access>, Error> {
     let damaged = || Error::DamagedRecord { thread, word };
     let (code, address, log2_size) = layout::unpack(word);
     if code == layout::KIND_UNMAP_BYTES {
@@ -121,7 +121,8 @@ fn decode([word, instructions]: Record, thread: u32, half: &mut Option<Access>) 
         return Ok(Some(Access { size: address, ..start }));
     }
     let kind = Kind::from_code(code).ok_or_else(damaged)?;
-    let access = Access { address, instructions, size: 1 << log2_size, thread, kind };
+    let (instructions, after) = layout::unpack_order(order);
+    let access = Access { address, instructions, size: 1 << log2_size, thread, kind, after };
     if kind == Kind::Unmap {
         *half = Some(access);
         return Ok(None);

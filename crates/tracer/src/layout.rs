@@ -1,13 +1,13 @@
 //! The memory that the tracer and the plugin share: a header, then one slot for each thread that is being observed.
 //!
-//! Both sides compile this file. A slot has one writer (the thread) and one reader (the tracer), so that a process that is killed
-//! in the middle of anything leaves nothing locked. The memory is mapped once and needs no descriptor afterwards: a program may
-//! close all of its descriptors, and a forked child already has it.
+//! Both sides compile this file. A slot has one writer (the thread) and one reader (the tracer), so that a process
+//! that is killed in the middle of anything leaves nothing locked. The memory is mapped once and needs no descriptor
+//! afterwards: a program may close all of its descriptors, and a forked child already has it.
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// First word of the header; the last two digits count changes of the layout.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"PERIRG03");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"PERIRG04");
 /// Threads that can be observed at the same time, over all processes.
 pub const SLOTS: usize = 1024;
 /// Records of a ring.
@@ -140,8 +140,24 @@ pub const LIVE: u32 = 2;
 /// Its thread has ended; the reader frees it once it has read all.
 pub const ENDED: u32 = 3;
 
-/// One access as it crosses: address (56 bits), kind (4), log2 of the size (4); then the instruction count.
+/// One access as it crosses: address (56 bits), kind (4), log2 of the size (4); then the instruction count (56) and
+/// how many loads and stores of the thread ago the one was that its address comes from (8).
 pub type Record = [u64; 2];
+
+/// The furthest that an access names; what is longer ago has come.
+pub const MOST_AFTER: u64 = 255;
+/// Bits of the instruction count in a record.
+pub const INSTRUCTION_BITS: u32 = 56;
+
+/// Packs a record's second word.
+pub const fn pack_order(instruction: u64, after: u64) -> u64 {
+    instruction & ((1 << INSTRUCTION_BITS) - 1) | after << INSTRUCTION_BITS
+}
+
+/// Instruction count and distance of a record's second word.
+pub const fn unpack_order(word: u64) -> (u64, u8) {
+    (word & ((1 << INSTRUCTION_BITS) - 1), (word >> INSTRUCTION_BITS) as u8)
+}
 
 /// Kinds of records. The reader's `Kind` lists the same.
 pub const KIND_LOAD: u64 = 0;
@@ -261,7 +277,8 @@ impl Shared {
     /// Takes mapped memory over.
     ///
     /// # Safety
-    /// `base` points to [`BYTES`] bytes of page-aligned, zero-initialised or already used shared memory, mapped for good.
+    /// `base` points to [`BYTES`] bytes of page-aligned, zero-initialised or already used shared memory, mapped for
+    /// good.
     pub const unsafe fn new(base: std::ptr::NonNull<u8>) -> Self {
         Self(base)
     }

@@ -53,6 +53,20 @@ mod filter;
 #[cfg(test)]
 mod filter_test;
 #[cfg(test)]
+#[path = "../plugin/flow.rs"]
+mod flow;
+#[cfg(test)]
+mod flow_test;
+#[cfg(test)]
+#[path = "../plugin/maps.rs"]
+#[allow(dead_code, reason = "the build script's half")]
+mod maps;
+#[cfg(test)]
+#[path = "../plugin/operands.rs"]
+mod operands;
+#[cfg(test)]
+mod operands_test;
+#[cfg(test)]
 mod program_test;
 
 pub use access::{Access, Counts, Kind, Source, Summary, Thread};

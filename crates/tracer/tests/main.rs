@@ -1,5 +1,6 @@
 //! Real programs under the tracer.
 
+mod dependence;
 mod exact;
 mod harness;
 mod processes;

@@ -45,9 +45,13 @@ pub struct ProgramAccess {
     pub forked_from: Option<u32>,
     /// What it is.
     pub kind: ProgramKind,
+    /// Of a load or a store: how many of the thread's loads and stores ago the one was that brings what its address is
+    /// made of; 0 if it waits for none.
+    pub after: u8,
 }
 
-/// A stream of a program's accesses, in an order of its own that the model keeps to: the same stream gives the same counts.
+/// A stream of a program's accesses, in an order of its own that the model keeps to: the same stream gives the same
+/// counts.
 pub trait ProgramSource: Debug + Send {
     /// The next access, waiting for it if need be; `None` at the end, and ever after.
     fn next_access(&mut self) -> Option<ProgramAccess>;
@@ -149,8 +153,8 @@ pub enum SettingsError {
 }
 
 impl Default for ProgramSettings {
-    /// A superscalar core on ordinary code: 0.5 cycles an instruction is an assumption between the width of 4 and typical integer
-    /// code's 1; ten misses are the line-fill buffers of Intel's optimization manual for this core.
+    /// A superscalar core on ordinary code: 0.5 cycles an instruction is an assumption between the width of 4 and
+    /// typical integer code's 1; ten misses are the line-fill buffers of Intel's optimization manual for this core.
     fn default() -> Self {
         Self { cycles: 500, misses: 10, prefetch: true, pages: PageSize::Small, numa: Policy::Local }
     }

@@ -8,6 +8,9 @@ use pericore_facts::nehalem::NehalemReader as Facts;
 use pericore_parts::program::{Cores, Pause, Reached, Want};
 use pericore_parts::work::Work;
 
+/// Entries of the reorder buffer (Intel's optimization manual, Nehalem).
+const WINDOW: u64 = 128;
+
 impl<R: Facts> Cores<R> for Model {
     fn work(&mut self) -> &mut Work {
         &mut self.work
@@ -19,6 +22,18 @@ impl<R: Facts> Cores<R> for Model {
 
     fn paces(&self) -> [Tick; 2] {
         [self.times.core, self.times.l2_interval]
+    }
+
+    fn data_times(&self) -> [Tick; 2] {
+        [self.times.l2_latency, self.times.queue_to_core]
+    }
+
+    fn window(&self) -> u64 {
+        WINDOW
+    }
+
+    fn expects(&self, core: usize, line: u32) -> bool {
+        self.cores[core].expects(line)
     }
 
     fn core_of(&self, thread: u16) -> usize {

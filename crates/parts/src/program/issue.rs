@@ -2,6 +2,8 @@
 
 use pericore_engine::Tick;
 
+use super::Waiting;
+use super::dependence::DataState;
 use crate::work::Work;
 use pericore_workload::ProgramKind;
 
@@ -49,6 +51,12 @@ pub trait Cores<F> {
     fn now(&self) -> Tick;
     /// Ticks of a core's cycle, and between a thread's accesses to its L2.
     fn paces(&self) -> [Tick; 2];
+    /// Ticks from an access to its data if the L2 has the line, and from a line's arrival at the core.
+    fn data_times(&self) -> [Tick; 2];
+    /// Instructions that a core has under way: so far it looks ahead of a load that waits.
+    fn window(&self) -> u64;
+    /// True if a core has requested a line that has not come.
+    fn expects(&self, core: usize, line: u32) -> bool;
     /// The core of a hardware thread.
     fn core_of(&self, thread: u16) -> usize;
     /// When a hardware thread can take its next access.
@@ -84,6 +92,14 @@ pub trait Cores<F> {
         }
         if !waits {
             let at = (*self.ready(thread)).max(now);
+            self.sleep(thread, at);
+        }
+    }
+
+    /// Goes on at a tick, or sooner if an event is under way that says so.
+    fn sleep(&mut self, thread: u16, at: Tick) {
+        let now = self.now();
+        if self.program().is_some_and(|program| program.set_alarm(thread.into(), now, at)) {
             self.go_on(thread, at);
         }
     }
@@ -91,25 +107,114 @@ pub trait Cores<F> {
     /// One access; false if the thread must wait, and for what is set.
     fn take_access(&mut self, thread: u16, facts: &mut F) -> bool {
         let slot = usize::from(thread);
-        let Some(program) = self.work().program.as_mut() else { return false };
+        let mut soonest = Tick::MAX;
+        for index in 0.. {
+            let Some(access) = self.program().and_then(|program| program.left_behind(slot, index)) else { break };
+            match self.usable(thread, &access, true) {
+                Some(at) if at <= self.now() => return self.take_up(thread, index, &access, facts),
+                Some(at) => soonest = soonest.min(at),
+                None => {}
+            }
+        }
+        let oldest = self.program().and_then(|program| program.left_behind(slot, 0));
+        let Some(program) = self.program() else { return false };
         let Some(access) = program.front(slot) else {
             let (ended, drained) = (program.ended(), program.drained());
-            self.pause(thread, if ended { Pause::Over } else { Pause::ForAccess }, facts);
+            if oldest.is_some() {
+                self.wait_for_data(thread, soonest, facts);
+            } else {
+                self.pause(thread, if ended { Pause::Over } else { Pause::ForAccess }, facts);
+            }
             self.work().count(0, drained);
             return false;
         };
         let cycles = program.cycles(slot);
         self.begins(thread, facts);
-        let ([cycle, interval], now) = (self.paces(), self.now());
+        let ([cycle, _], now) = (self.paces(), self.now());
         let ready = self.ready(thread);
         *ready = (*ready).max(now) + cycles * cycle;
         let at = *ready;
-        if at > now {
-            self.go_on(thread, at);
+        if oldest.is_some_and(|oldest| access.begun - oldest.begun > self.window()) {
+            self.wait_for_data(thread, soonest, facts);
             return false;
         }
+        if at > now {
+            if oldest.is_some() {
+                self.wait_for_data(thread, at.min(soonest), facts);
+            } else {
+                self.sleep(thread, at);
+            }
+            return false;
+        }
+        if self.usable(thread, &access, false).is_none_or(|at| at > now) {
+            let has_room = self.program().is_some_and(|program| program.leave_behind(slot));
+            if !has_room {
+                self.wait_for_data(thread, soonest, facts);
+            }
+            return has_room;
+        }
+        if !self.carry_out(thread, &access, facts) {
+            self.pause(thread, Pause::ForBuffer, facts);
+            return false;
+        }
+        self.done(|program| program.pop(slot));
+        true
+    }
+
+    /// The program, if there is one.
+    fn program(&mut self) -> Option<&mut super::Program> {
+        self.work().program.as_mut()
+    }
+
+    /// From when on an access has its address; none if what it is made of has not come. Of what was left behind the
+    /// thread hears as the line arrives, and of that it is said when it can be used.
+    fn usable(&mut self, thread: u16, access: &Waiting, is_left_behind: bool) -> Option<Tick> {
+        match self.program().and_then(|program| program.awaited(access)) {
+            None => Some(0),
+            Some(DataState::Since(at)) => Some(at),
+            Some(DataState::Waiting) => None,
+            Some(DataState::OfLine(line)) if self.expects(self.core_of(thread), line) => None,
+            Some(DataState::OfLine(_)) if is_left_behind => {
+                let [_, arrival_to_use] = self.data_times();
+                let usable = self.now() + arrival_to_use;
+                self.program()?.arrived(access, usable);
+                Some(usable)
+            }
+            Some(DataState::OfLine(_)) => Some(0),
+        }
+    }
+
+    /// Waits for a line, and until a tick at the most.
+    fn wait_for_data(&mut self, thread: u16, at_most: Tick, facts: &mut F) {
+        self.pause(thread, Pause::ForBuffer, facts);
+        if at_most != Tick::MAX {
+            self.sleep(thread, at_most);
+        }
+    }
+
+    /// Takes what was left behind; false if the thread must wait.
+    fn take_up(&mut self, thread: u16, index: usize, access: &Waiting, facts: &mut F) -> bool {
+        if !self.carry_out(thread, access, facts) {
+            self.pause(thread, Pause::ForBuffer, facts);
+            return false;
+        }
+        self.done(|program| program.take_up(usize::from(thread), index));
+        true
+    }
+
+    /// An access has had its turn.
+    fn done(&mut self, taken: impl FnOnce(&mut super::Program)) {
+        let drained = self.program().is_some_and(|program| {
+            taken(program);
+            program.drained()
+        });
+        self.work().count(1, drained);
+    }
+
+    /// Does what an access wants; false if it must wait for a buffer.
+    fn carry_out(&mut self, thread: u16, access: &Waiting, facts: &mut F) -> bool {
         let line = access.line;
-        let taken = self.has_room(self.core_of(thread))
+        self.has_room(self.core_of(thread))
             && match access.kind {
                 // Nothing but time. Pages that are gone never come this far.
                 ProgramKind::Progress | ProgramKind::Unmap => true,
@@ -118,27 +223,24 @@ pub trait Cores<F> {
                     true
                 }
                 ProgramKind::NonTemporal => self.stream(thread, line, access.whole, facts),
-                ProgramKind::Load => self.reach(thread, line, Want::Data, interval, facts),
-                ProgramKind::Fetch => self.reach(thread, line, Want::Code, interval, facts),
-                ProgramKind::Store | ProgramKind::Upgrade => self.reach(thread, line, Want::Own, interval, facts),
-            };
-        if !taken {
-            self.pause(thread, Pause::ForBuffer, facts);
-            return false;
-        }
-        let drained = self.work().program.as_mut().is_some_and(|program| {
-            program.pop(slot);
-            program.drained()
-        });
-        self.work().count(1, drained);
-        true
+                ProgramKind::Load => self.reach(thread, access, Want::Data, facts),
+                ProgramKind::Fetch => self.reach(thread, access, Want::Code, facts),
+                ProgramKind::Store | ProgramKind::Upgrade => self.reach(thread, access, Want::Own, facts),
+            }
     }
 
     /// An access at the L2, and what its prefetchers make of it; false if it must wait for a buffer.
-    fn reach(&mut self, thread: u16, line: u32, want: Want, interval: Tick, facts: &mut F) -> bool {
+    fn reach(&mut self, thread: u16, access: &Waiting, want: Want, facts: &mut F) -> bool {
+        let line = access.line;
         let reached = self.demand(thread, line, want, facts);
-        if reached == Reached::NoBuffer {
-            return false;
+        let ([_, interval], [l2_latency, _]) = (self.paces(), self.data_times());
+        let state = match reached {
+            Reached::NoBuffer => return false,
+            Reached::Hit => DataState::Since(self.now() + l2_latency),
+            Reached::Miss => DataState::OfLine(line),
+        };
+        if let Some(program) = self.program() {
+            program.note(access, state);
         }
         *self.ready(thread) += interval;
         let core = self.core_of(thread);

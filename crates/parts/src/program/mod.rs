@@ -1,10 +1,11 @@
 //! A program's accesses on the model's cores: in place of a generator, the threads take them from a [`ProgramSource`].
 //!
-//! The source has been through a first-level cache for each thread already, so these accesses begin at the L2. Threads go to
-//! hardware threads in turn. The stream is read in its own order, one access at a time, whatever its batches were, and so far ahead at
-//! most that a thread which has nothing to do does not make others run away.
+//! The source has been through a first-level cache for each thread already, so these accesses begin at the L2. Threads
+//! go to hardware threads in turn. The stream is read in its own order, one access at a time, whatever its batches
+//! were, and so far ahead at most that a thread which has nothing to do does not make others run away.
 
 mod caches;
+mod dependence;
 mod issue;
 mod prefetch;
 
@@ -12,6 +13,7 @@ use pericore_engine::clock::HORIZON;
 use pericore_engine::{Period, Tick};
 
 use super::line::LINE_BYTES;
+use dependence::{DataState, Recent, ThreadAccess};
 pub use issue::{Cores, Pause, Reached, Want};
 use pericore_workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
 use prefetch::{MOST, Prefetcher};
@@ -19,8 +21,9 @@ use std::collections::VecDeque;
 
 /// Accesses that are read ahead for all threads together.
 const AHEAD: usize = 4096;
-/// Core cycles that the instructions of a hardware thread take altogether: half a day, and with the longest cycle half of the time that
-/// there is. Only a trace that no program has written says more; its instructions take no time from then on.
+/// Core cycles that the instructions of a hardware thread take altogether: half a day, and with the longest cycle half
+/// of the time that there is. Only a trace that no program has written says more; its instructions take no time from
+/// then on.
 const MOST_CYCLES: Tick = HORIZON / 2 / Period::LONGEST;
 
 /// An access that waits for its turn on a hardware thread.
@@ -34,7 +37,15 @@ pub struct Waiting {
     pub whole: bool,
     /// Instructions since the thread's access before.
     instructions: u64,
+    /// Instructions of the hardware thread by then.
+    begun: u64,
+    /// Of a load or a store.
+    demand: Option<ThreadAccess>,
 }
+
+/// Loads and stores that a hardware thread leaves behind until their addresses are known: a scheduler's entries,
+/// roughly.
+const MOST_LEFT_BEHIND: usize = 32;
 
 /// A hardware thread's share of the program.
 #[derive(Debug, Default)]
@@ -42,11 +53,27 @@ struct Slot {
     /// Its socket.
     socket: u8,
     queue: VecDeque<Waiting>,
+    /// What waits for its address, in order.
+    left_behind: VecDeque<Waiting>,
+    /// Instructions of its accesses so far.
+    begun: u64,
     /// Thousandths of a core cycle that instructions have taken beyond whole cycles.
     thousandths: u64,
     /// Whole cycles that they have taken.
     cycles: Tick,
     starving: bool,
+    /// When its next event comes; in the past if none is under way.
+    alarm: Tick,
+}
+
+/// A thread of the program.
+#[derive(Debug, Default)]
+struct Thread {
+    /// Instructions as of its last access.
+    instructions: u64,
+    /// Loads and stores that were read.
+    demands: u64,
+    recent: Recent,
 }
 
 /// A program on the cores of a machine.
@@ -57,8 +84,8 @@ pub struct Program {
     pages: Pages,
     slots: Vec<Slot>,
     prefetchers: Vec<Prefetcher>,
-    /// Instructions of each of the program's threads, as of its last access.
-    instructions: Vec<u64>,
+    /// The program's threads.
+    threads: Vec<Thread>,
     waiting: usize,
     ended: bool,
     /// Hardware threads that starved and have an access now.
@@ -101,7 +128,7 @@ impl Program {
             pages: Pages::new(settings.pages, settings.numa, nodes),
             slots: threads.map(|socket| Slot { socket, ..Slot::default() }).collect(),
             prefetchers: (0..cores).map(|_| Prefetcher::default()).collect(),
-            instructions: Vec::new(),
+            threads: Vec::new(),
             waiting: 0,
             ended: false,
             woken: Vec::new(),
@@ -141,7 +168,8 @@ impl Program {
         self.counts.prefetches += 1;
     }
 
-    /// The access whose turn it is on a hardware thread. `None` if there is none for now; the thread is told when there is.
+    /// The access whose turn it is on a hardware thread. `None` if there is none for now; the thread is told when
+    /// there is.
     #[inline]
     pub fn front(&mut self, slot: usize) -> Option<Waiting> {
         while self.slots[slot].queue.is_empty() && !self.ended && self.waiting < AHEAD {
@@ -165,10 +193,72 @@ impl Program {
         cycles
     }
 
+    /// True if a hardware thread needs an event of its own to go on at a tick: none that is under way comes as soon.
+    pub fn set_alarm(&mut self, slot: usize, now: Tick, at: Tick) -> bool {
+        let alarm = &mut self.slots[slot].alarm;
+        let needs = *alarm <= now || *alarm > at;
+        if needs {
+            *alarm = at;
+        }
+        needs
+    }
+
+    /// How far what an access waits for has come; nothing if it waits for none.
+    #[inline]
+    pub fn awaited(&self, access: &Waiting) -> Option<DataState> {
+        let ThreadAccess { thread, after, .. } = access.demand.filter(|demand| demand.after != 0)?;
+        Some(self.threads[thread as usize].recent.state(after))
+    }
+
+    /// What an access waits for is here, and can be used from a tick on.
+    pub fn arrived(&mut self, access: &Waiting, usable: Tick) {
+        if let Some(ThreadAccess { thread, after, .. }) = access.demand {
+            self.threads[thread as usize].recent.note(after, DataState::Since(usable));
+        }
+    }
+
+    /// Notes how far a load or a store has come.
+    #[inline]
+    pub fn note(&mut self, access: &Waiting, state: DataState) {
+        if let Some(ThreadAccess { thread, number, .. }) = access.demand {
+            self.threads[thread as usize].recent.note(number, state);
+        }
+    }
+
+    /// What a hardware thread has left behind, in order.
+    #[inline]
+    pub fn left_behind(&self, slot: usize, index: usize) -> Option<Waiting> {
+        self.slots[slot].left_behind.get(index).copied()
+    }
+
+    /// Leaves the front access behind, to be taken when its address is known; false if there is no room.
+    pub fn leave_behind(&mut self, slot: usize) -> bool {
+        let state = &mut self.slots[slot];
+        if state.left_behind.len() == MOST_LEFT_BEHIND {
+            return false;
+        }
+        let Some(access) = state.queue.pop_front() else { return false };
+        state.left_behind.push_back(access);
+        self.note(&access, DataState::Waiting);
+        true
+    }
+
+    /// An access that was left behind has had its turn.
+    pub fn take_up(&mut self, slot: usize, index: usize) {
+        self.slots[slot].left_behind.remove(index);
+        self.settle();
+    }
+
     /// The front access has had its turn.
     #[inline]
     pub fn pop(&mut self, slot: usize) {
         self.slots[slot].queue.pop_front();
+        self.settle();
+    }
+
+    /// An access has had its turn: reads on for those that have none.
+    #[inline]
+    fn settle(&mut self) {
         self.waiting -= 1;
         while self.waiting < AHEAD && !self.ended && self.slots.iter().any(|slot| slot.starving) {
             self.pull();
@@ -187,11 +277,17 @@ impl Program {
             return;
         }
         let thread = access.thread as usize;
-        if self.instructions.len() <= thread {
-            self.instructions.resize(thread + 1, 0);
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, Thread::default);
         }
-        let instructions = access.instructions.saturating_sub(self.instructions[thread]);
-        self.instructions[thread] = access.instructions.max(self.instructions[thread]);
+        let state = &mut self.threads[thread];
+        let instructions = access.instructions.saturating_sub(state.instructions);
+        state.instructions = access.instructions.max(state.instructions);
+        let demand = matches!(access.kind, ProgramKind::Load | ProgramKind::Store).then(|| {
+            state.demands += 1;
+            let after = if access.after == 0 { 0 } else { state.demands.saturating_sub(access.after.into()) };
+            ThreadAccess { thread: access.thread, number: state.demands, after }
+        });
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
         let number = thread % self.slots.len();
         let slot = &mut self.slots[number];
@@ -200,7 +296,8 @@ impl Program {
             _ => self.pages.touch(access.process, access.forked_from, access.address, store, slot.socket),
         };
         let (line, whole) = ((physical / LINE_BYTES) as u32, access.size >= LINE_BYTES);
-        slot.queue.push_back(Waiting { line, kind: access.kind, whole, instructions });
+        slot.begun = slot.begun.saturating_add(instructions);
+        slot.queue.push_back(Waiting { line, kind: access.kind, whole, instructions, begun: slot.begun, demand });
         self.waiting += 1;
         if std::mem::take(&mut slot.starving) {
             self.woken.push(number as u16);
@@ -221,7 +318,8 @@ mod tests {
         fn next_access(&mut self) -> Option<ProgramAccess> {
             let (thread, instructions) = self.0.next()?;
             let kind = ProgramKind::Progress;
-            Some(ProgramAccess { address: 0, size: 0, instructions, thread, process: 0, forked_from: None, kind })
+            let (process, forked_from, after) = (0, None, 0);
+            Some(ProgramAccess { address: 0, size: 0, instructions, thread, process, forked_from, kind, after })
         }
     }
 

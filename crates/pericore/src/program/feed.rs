@@ -231,6 +231,7 @@ pub fn translated(access: Access, spaces: &[Space]) -> ProgramAccess {
         thread: access.thread,
         process,
         forked_from,
+        after: access.after,
         kind: match access.kind {
             Kind::Load => ProgramKind::Load,
             Kind::Store => ProgramKind::Store,

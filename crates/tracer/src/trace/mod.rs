@@ -26,7 +26,7 @@ use crate::Geometry;
 /// How a trace file begins.
 const MAGIC: &[u8; 16] = b"pericore trace\n\0";
 /// Version of the format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Contents of a block: at least this much before a block of accesses is written, and never more than [`LARGEST_BLOCK`].
 const BLOCK: usize = 64 << 10;
 /// Largest contents of a block.

@@ -1,6 +1,7 @@
 //! Accesses in a block: each is a byte that says what follows, and the differences to the thread's access before it.
 //!
-//! Every block starts afresh, so that a block can be read without those before it.
+//! Every block starts afresh, so that a block can be read without those before it. Behind a load or a store, one more
+//! byte says what its address waits for.
 
 use super::bytes::{Contents, put_difference, put_number};
 use crate::access::{Access, Kind};
@@ -27,6 +28,11 @@ const fn way_of(kind: Kind) -> usize {
         Kind::WriteBack => 2,
         Kind::Fetch | Kind::Unmap | Kind::Progress => 3,
     }
+}
+
+/// True for what has an address that may be waited for.
+const fn can_wait(kind: Kind) -> bool {
+    matches!(kind, Kind::Load | Kind::Store)
 }
 
 /// What both sides remember within a block.
@@ -76,6 +82,9 @@ impl Memory {
         if access.instructions != last.instructions {
             put_difference(bytes, last.instructions, access.instructions);
         }
+        if can_wait(access.kind) {
+            bytes.push(access.after);
+        }
         self.remember(access);
     }
 
@@ -95,7 +104,8 @@ impl Memory {
         let address = contents.difference(last.addresses[way_of(kind)])?;
         let instructions =
             if first & SAME_INSTRUCTION != 0 { last.instructions } else { contents.difference(last.instructions)? };
-        let access = Access { address, instructions, size, thread, kind };
+        let after = if can_wait(kind) { contents.byte()? } else { 0 };
+        let access = Access { address, instructions, size, thread, kind, after };
         self.thread = thread;
         self.remember(&access);
         Some(access)

@@ -11,12 +11,14 @@ use tempfile::NamedTempFile;
 /// Where the programs put what counts.
 pub const BASE: u64 = 0x2000_0000_0000;
 
-static PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern", &["-pthread"]));
-static STATIC_PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern-static", &["-pthread", "-static"]));
+static PATTERN: LazyLock<PathBuf> = LazyLock::new(|| compile("pattern", "pattern.c", &["-pthread"]));
+static STATIC_PATTERN: LazyLock<PathBuf> =
+    LazyLock::new(|| compile("pattern-static", "pattern.c", &["-pthread", "-static"]));
+static CHAIN: LazyLock<PathBuf> = LazyLock::new(|| compile("chain", "chain.c", &[]));
 
 /// A program that stays among the build's files. Whoever runs the last one meanwhile keeps it.
-fn compile(name: &str, flags: &[&str]) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/pattern.c");
+fn compile(name: &str, source: &str, flags: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs").join(source);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let draft = NamedTempFile::new_in(folder).expect("a file").into_temp_path();
     let status = Command::new("cc").args(["-O2", "-o"]).arg(&draft).arg(source).args(flags).status().expect("cc runs");
@@ -28,6 +30,10 @@ fn compile(name: &str, flags: &[&str]) -> PathBuf {
 
 pub fn pattern() -> &'static Path {
     &PATTERN
+}
+
+pub fn chain() -> &'static Path {
+    &CHAIN
 }
 
 pub fn static_pattern() -> &'static Path {

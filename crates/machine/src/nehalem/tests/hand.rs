@@ -141,6 +141,7 @@ fn a_program_reads_writes_and_streams() {
         process: 0,
         forked_from: None,
         kind,
+        after: 0,
     };
     let mut accesses: Vec<ProgramAccess> = Vec::new();
     accesses.extend((0..40).map(|line| access(ProgramKind::Load, 0, line)));

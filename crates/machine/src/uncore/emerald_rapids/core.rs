@@ -115,6 +115,12 @@ impl Core {
         Buffer::Taken
     }
 
+    /// True if a line is on its way.
+    #[inline]
+    pub fn expects(&self, line: u32) -> bool {
+        matches(&self.buffers, u32::MAX, line) != 0
+    }
+
     /// True if all buffers for loads and stores are taken, none of them by a line.
     #[inline]
     pub fn is_full(&self, line: u32) -> bool {

@@ -12,6 +12,9 @@ use pericore_facts::emerald_rapids::{Kind, Readers};
 use pericore_parts::program::{Cores, Pause, Reached, Want};
 use pericore_parts::work::Work;
 
+/// Entries of the reorder buffer (Intel's optimization manual, Golden Cove).
+const WINDOW: u64 = 512;
+
 /// No thread counts the request's end as that of an access.
 const NOBODY: u16 = u16::MAX;
 
@@ -26,6 +29,18 @@ impl<R: Readers> Cores<R> for Model {
 
     fn paces(&self) -> [Tick; 2] {
         [self.times.core, self.times.hit_interval]
+    }
+
+    fn data_times(&self) -> [Tick; 2] {
+        [self.times.l2_latency, self.times.mesh_to_use]
+    }
+
+    fn window(&self) -> u64 {
+        WINDOW
+    }
+
+    fn expects(&self, core: usize, line: u32) -> bool {
+        self.cores[core].expects(line)
     }
 
     fn core_of(&self, thread: u16) -> usize {

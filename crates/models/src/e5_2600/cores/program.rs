@@ -19,6 +19,9 @@ const fn kind_of(want: Want) -> RequestKind {
     }
 }
 
+/// Entries of the reorder buffer (Intel's optimization manual, Sandy Bridge).
+const WINDOW: u64 = 168;
+
 impl<R: E5Reader> Cores<R> for Model {
     fn work(&mut self) -> &mut Work {
         &mut self.work
@@ -30,6 +33,18 @@ impl<R: E5Reader> Cores<R> for Model {
 
     fn paces(&self) -> [Tick; 2] {
         [self.latency.uclk, self.latency.paces[0].l2_interval]
+    }
+
+    fn data_times(&self) -> [Tick; 2] {
+        [self.latency.paces[0].l2_latency, self.latency.paces[0].ring_to_use]
+    }
+
+    fn window(&self) -> u64 {
+        WINDOW
+    }
+
+    fn expects(&self, core: usize, line: u32) -> bool {
+        self.cores[core].expects(line)
     }
 
     fn core_of(&self, thread: u16) -> usize {

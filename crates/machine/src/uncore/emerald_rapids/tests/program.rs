@@ -21,7 +21,8 @@ impl ProgramSource for List {
 }
 
 const fn access(kind: ProgramKind, thread: u32, line: u64) -> ProgramAccess {
-    ProgramAccess { address: line * 64, size: 64, instructions: line, thread, process: 0, forked_from: None, kind }
+    let (address, instructions) = (line * 64, line);
+    ProgramAccess { address, size: 64, instructions, thread, process: 0, forked_from: None, kind, after: 0 }
 }
 
 /// Runs a program to its end; every count of the signals is the ledger's.
