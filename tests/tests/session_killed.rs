@@ -309,10 +309,10 @@ fn killed_after_each_operation_and_restored_on_e5_2600() {
     killed_and_restored(0, 1);
 }
 
-/// Many processes: each fourth operation has to do for every day.
+/// Many processes: each ninth operation has to do for every day.
 #[test]
-fn killed_after_each_fourth_operation_and_restored_on_emerald_rapids() {
-    killed_and_restored(1, 4);
+fn killed_after_each_ninth_operation_and_restored_on_emerald_rapids() {
+    killed_and_restored(1, 9);
 }
 
 #[test]

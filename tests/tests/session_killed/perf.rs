@@ -72,7 +72,7 @@ const EMERALD_RAPIDS: Perf = Perf {
     counts: &[(msr(0x2008), 27_000), (window_0(0x08), 27_000 * UCLK / DCLK)],
     put_back: (msr(0x200e), 0x0005),
     in_set_up: 1,
-    steps: [5, 17, 17, 17],
+    steps: [9, 31, 31, 31],
 };
 
 /// It writes all enables at once; QMC_WRITES.FULL_CH0, of which nothing happens here.
@@ -92,7 +92,7 @@ fn killed_after_each_operation_beside_perf() {
 }
 
 #[test]
-fn killed_after_each_fifth_operation_beside_perf_on_emerald_rapids() {
+fn killed_in_set_up_and_now_and_then_beside_perf_on_emerald_rapids() {
     EMERALD_RAPIDS.killed();
 }
 

@@ -98,6 +98,7 @@ fn the_user_counted(output: &str, truth: &[u64]) {
 }
 
 #[test]
+#[ignore = "long form: three quarters of a minute; the E5-2600 is in each run"]
 fn on_emerald_rapids_by_all_three_ways() {
     if switched_off() {
         return;
