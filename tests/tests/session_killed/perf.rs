@@ -72,7 +72,7 @@ const EMERALD_RAPIDS: Perf = Perf {
     counts: &[(msr(0x2008), 27_000), (window_0(0x08), 27_000 * UCLK / DCLK)],
     put_back: (msr(0x200e), 0x0005),
     in_set_up: 1,
-    steps: [9, 31, 31, 31],
+    steps: [6, 20, 20, 20],
 };
 
 /// It writes all enables at once; QMC_WRITES.FULL_CH0, of which nothing happens here.
