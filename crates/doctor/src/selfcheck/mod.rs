@@ -61,6 +61,12 @@ pub fn absent(topology: &Topology) -> Vec<Finding> {
                     ),
                     HIDDEN,
                 );
+            } else if let Some(slices) = slices.filter(|slices| absent > 0 && usize::from(slices.slices) == present) {
+                let (number, register) = (socket.number, &slices.register);
+                let text = format!(
+                    "{present} of {all} in socket {number} answer, as many as there are LLC slices by {register}"
+                );
+                verdicts.agrees(unit.name, text);
             } else if absent > 0 {
                 verdicts.unknown(
                     unit.name,

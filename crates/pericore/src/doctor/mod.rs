@@ -93,7 +93,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             let mut about = pericore_doctor::about(&host, &findings);
             about.extend(overlaps);
             // Counters of the kernel are opened for it: it comes before this thread is confined.
-            if args.selfcheck {
+            if args.selfcheck && host.family().is_ok() {
                 let of_check = selfcheck::this_machine(&host, &process, &codes)?;
                 about.extend(of_check.iter().map(line));
                 findings.extend(of_check);
@@ -153,7 +153,10 @@ fn verdict(findings: &[Finding], is_software: bool) -> &'static str {
 /// The conclusion of the self-check.
 fn of_check(findings: &[Finding]) -> String {
     let begin = |words: &str| findings.iter().filter(|finding| finding.message().starts_with(words)).count();
-    let (differs, unknown) = (begin(DIFFERS), begin(UNKNOWN));
+    let (agrees, differs, unknown) = (begin(AGREES), begin(DIFFERS), begin(UNKNOWN));
+    if agrees + differs + unknown == 0 {
+        return "The self-check could not begin; see above for the reason.".to_owned();
+    }
     format!(
         "The self-check found {differs} difference{} from the documents, and could not tell {unknown} thing{}.",
         if differs == 1 { "" } else { "s" },

@@ -6,7 +6,7 @@ mod software;
 
 use pericore_catalog::event_file::{Problem, Replaced, RowProblem};
 use pericore_catalog::search::{Found, Topic, resolve};
-use pericore_catalog::{Family, Role};
+use pericore_catalog::{Family, Role, kernel};
 use pericore_doctor::Finding;
 use pericore_doctor::selfcheck::{self, CheckError, FileCode, UNKNOWN};
 use pericore_machine::{MachineSpec, SharedMachine};
@@ -127,6 +127,10 @@ pub fn make_folders() {
 /// No folder for journals, or a system that does not tell its boot.
 pub fn this_machine(host: &Host, process: &RegisterProcess, codes: &[FileCode]) -> Result<Vec<Finding>, Failure> {
     let family = host.family().map_err(Failure::failed)?;
+    if kernel::counts_alone(family) {
+        let text = format!("{UNKNOWN}no register of {} is known: it is counted through the kernel alone", family.title);
+        return Ok(vec![Finding::note(CHECK, text)]);
+    }
     let mut space = process.connect(None);
     let topology = match discover(&mut space, family, &host.cpus, |_| true) {
         Ok(topology) => topology,

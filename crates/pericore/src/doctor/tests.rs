@@ -217,3 +217,13 @@ fn who_else_has_the_addresses_of_registers_is_in_the_report() {
     let (family, cpus) = (machine.shape().family, cpus_of(machine.shape()));
     assert!(Iomem::read(&Root::at(root.path()), &mut machine, family, &cpus).findings.is_empty());
 }
+
+/// What was not looked at is not sound.
+#[test]
+fn a_self_check_that_could_not_begin_does_not_pass_for_one_without_a_difference() {
+    let none = [Finding::bad(FAMILY, "no uncore", "run elsewhere"), Finding::good("pci", "can be read")];
+    assert!(of_check(&none).contains("could not begin"), "{}", of_check(&none));
+    let one =
+        [Finding::good("imc", format!("{AGREES}4 counters")), Finding::note("pcu", format!("{UNKNOWN}its clock"))];
+    assert_eq!(of_check(&one), "The self-check found 0 differences from the documents, and could not tell 1 thing.");
+}

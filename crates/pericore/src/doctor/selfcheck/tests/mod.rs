@@ -29,6 +29,14 @@ fn sound_machines_have_no_finding() {
     }
 }
 
+/// CAPID6 and CAPID7 of an 8480+ have 56 bits set of the 60 that the family has slices: none is hidden.
+#[test]
+fn slices_that_a_part_does_not_have_are_not_missed() {
+    let findings = software("sapphire-rapids", &EventFilesArg::default()).unwrap();
+    let of_slices: Vec<&str> = findings.iter().map(Finding::message).filter(|text| text.contains("56 of 60")).collect();
+    assert!(matches!(of_slices[..], [one] if one.starts_with("agrees: 56 of 60 in socket 0 answer")), "{of_slices:?}");
+}
+
 /// One fault each, and the words that name it and its place.
 #[test]
 fn each_fault_is_named_at_its_place() {
