@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::scratch::Scratch;
-use super::{boot, switched_off};
+use super::{beside_perf, boot, switched_off};
 
 /// What it says, without the note that a first boot prepares the guest.
 fn said(output: &std::process::Output) -> String {
@@ -19,14 +19,16 @@ fn output_errors_and_status_are_the_commands() {
     let scratch = Scratch::new();
     let log = scratch.path().join("log");
     // MSR 0x395 is the fixed counter of this family's uncore.
-    let script = "echo out; echo $PERICORE_EMULATED; tail -c 16 /proc/cmdline; echo 'two  words' >&2; rdmsr 0x395; perf stat -a -x, -e uncore/clockticks/ -- true; exit 7";
+    let script = "echo out; echo $PERICORE_EMULATED; tail -c 16 /proc/cmdline; echo 'two  words' >&2; rdmsr 0x395; perf stat -a -x, -e uncore/clockticks/ -- true";
+    let script = &format!("{script}\n{}\nexit 7", beside_perf::SCRIPT);
     let log_to = log.to_str().unwrap();
     let run = ["--machine", "nehalem", "--log", log_to, "--append", "msr.allow=on x=y", "--timeout", "900"];
-    let run = [&run[..], &["--", "sh", "-c", script]].concat();
+    let run = [&run[..], &["--inject", beside_perf::INJECTED, "--", "sh", "-c", script]].concat();
     let output = boot(&run).output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{}", said(&output));
-    let lines: Vec<String> = String::from_utf8(output.stdout.clone()).unwrap().lines().map(str::to_owned).collect();
-    let expected = ["out", "x5570", "sr.allow=on x=y"].map(str::to_owned);
+    let printed = String::from_utf8(output.stdout.clone()).unwrap();
+    let lines: Vec<&str> = printed.lines().take_while(|line| !line.starts_with("@@ ")).collect();
+    let expected = ["out", "x5570", "sr.allow=on x=y"];
     assert_eq!((&lines[..3], lines.len()), (&expected[..], 4), "{lines:?}");
     let errors = said(&output);
     let errors: Vec<&str> = errors.lines().collect();
@@ -35,6 +37,7 @@ fn output_errors_and_status_are_the_commands() {
     assert!(count > 0);
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("rdmsr cpu0 0x395 -> "), "{log}");
+    beside_perf::check_and_perf_are_right(&printed, &log);
 }
 
 #[test]

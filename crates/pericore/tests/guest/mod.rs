@@ -3,6 +3,7 @@
 //! These need QEMU and Debian's package mirror. Where QEMU is not installed they fail, unless `PERICORE_NO_GUEST` is set.
 
 mod beside;
+mod beside_perf;
 mod bursts;
 mod command_line;
 mod core_pmu;

@@ -8,6 +8,7 @@ mod e5_2600;
 mod emerald_rapids;
 mod nehalem;
 mod refused;
+mod selfcheck;
 
 #[path = "../../../../../tests/tests/guest/boot.rs"]
 #[expect(dead_code, reason = "shared with tests that need more of it")]
