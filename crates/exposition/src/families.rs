@@ -4,7 +4,7 @@ use pericore_catalog::Quantity;
 use pericore_exporter::text::{Family, Kind, Labels, Number};
 use pericore_metrics::{Grade, UnitOfMeasure, Validity};
 use pericore_observe::plan::Plan;
-use pericore_observe::results::{Part, Scope, metric_totals};
+use pericore_observe::results::{Part, Totals};
 use pericore_observe::session::Sample;
 use pericore_report::rows::place;
 
@@ -55,14 +55,14 @@ pub fn exposition(
     environment: &Environment,
     (plan, names): (&Plan, &[Named]),
     tally: &Tally,
-    (sample, scope): (&Sample, Scope),
+    totals: &Totals<'_>,
 ) -> Exposition {
     let mut maker = Maker::new(environment, plan, tally);
-    let mut families = maker.general(environment, tally, sample);
+    let mut families = maker.general(environment, tally, totals.sample());
     families.extend(environment.surroundings.families(&maker.always));
     families.extend(maker.process(&environment.process));
     families.extend(maker.events(names, tally));
-    families.extend(maker.metrics(sample, scope));
+    families.extend(maker.metrics(totals));
     families.extend([maker.duty, maker.unavailable, maker.doubtful]);
     Exposition { families, notes: maker.notes }
 }
@@ -241,7 +241,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Metrics of the last interval: a family for each of a unit's, whatever filters it is asked for with.
-    fn metrics(&mut self, sample: &Sample, scope: Scope) -> Vec<Family> {
+    fn metrics(&mut self, totals: &Totals<'_>) -> Vec<Family> {
         let mut families: Vec<Family> = Vec::new();
         let layout = self.plan.layout();
         for metric in &self.plan.selection.metrics {
@@ -261,7 +261,7 @@ impl<'a> Maker<'a> {
                 families.len() - 1
             });
             let full_name = format!("{}/{}", metric.unit.name, metric.name);
-            for total in metric_totals(&layout, sample, metric, scope) {
+            for total in totals.metric(&layout, metric) {
                 let labels = self.labels("metric", &full_name, metric.unit, total.part);
                 self.judge(&labels, total.value.validity());
                 let Some(number) = total.value.number() else { continue };

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use pericore_metrics::{Grade, Validity};
 use pericore_observe::plan::Plan;
-use pericore_observe::results::{Part, Scope, event_totals};
+use pericore_observe::results::{Part, Scope, Totals};
 use pericore_observe::selection::{EventSource, Selection};
-use pericore_observe::session::Sample;
 
 /// An event under the name that it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +87,8 @@ impl Tally {
 
     /// Adds a sample. An interval without a number adds nothing, so that a count never goes back and never jumps:
     /// what it lacks is said in seconds.
-    pub fn add(&mut self, plan: &Plan, sample: &Sample) {
+    pub fn add(&mut self, plan: &Plan, totals: &Totals<'_>) {
+        let sample = totals.sample();
         self.samples += 1;
         match self.scope {
             Scope::System => *self.seconds.entry(None).or_default() += sample.seconds,
@@ -99,7 +99,7 @@ impl Tally {
             }
         }
         for event in 0..plan.selection.events.len() {
-            for total in event_totals(sample, event, self.scope) {
+            for total in totals.event(event) {
                 let nothing =
                     || Running { count: 0, missing: 0.0, doubtful: 0.0, validity: Validity::MEASURED, instances: 0 };
                 let running = self.running.entry((event, total.part)).or_insert_with(nothing);
@@ -110,7 +110,8 @@ impl Tally {
                 if total.validity.grade() == Grade::Suspect {
                     running.doubtful += total.length.seconds;
                 }
-                (running.validity, running.instances) = (total.validity, total.instances);
+                running.validity.clone_from(&total.validity);
+                running.instances = total.instances;
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::alike::{each_once, without_numbers};
 
 /// What is to be said about a number; nothing at all if it was plainly measured.
@@ -9,7 +11,8 @@ use crate::alike::{each_once, without_numbers};
 /// Combining two keeps every concern of both, so that a metric says why each of its inputs is in doubt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Validity {
-    concerns: Vec<Concern>,
+    /// Mostly one: that it was scaled. It is copied with each step of each metric, and must not be allocated each time.
+    concerns: SmallVec<[Concern; 1]>,
 }
 
 /// One reason not to take a number at its face.
@@ -95,7 +98,7 @@ impl Concern {
 
 impl Validity {
     /// Plainly measured.
-    pub const MEASURED: Self = Self { concerns: Vec::new() };
+    pub const MEASURED: Self = Self { concerns: SmallVec::new_const() };
 
     /// Scaled up from `duty` of the time; a duty of 1 or more is measured.
     pub fn scaled(duty: f64) -> Self {
@@ -173,7 +176,7 @@ impl Validity {
 
 impl From<Concern> for Validity {
     fn from(concern: Concern) -> Self {
-        Self { concerns: vec![concern] }
+        Self { concerns: smallvec![concern] }
     }
 }
 

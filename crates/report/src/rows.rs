@@ -3,7 +3,7 @@
 use pericore_catalog::Unit;
 use pericore_metrics::Value;
 use pericore_observe::plan::{Through, instance_name};
-use pericore_observe::results::{EventTotal, Instance, Layout, Part, Scope, event_totals, metric_totals};
+use pericore_observe::results::{EventTotal, Instance, Layout, Part, Scope, Totals};
 use pericore_observe::session::Sample;
 
 use crate::fewer::{Answering, Fewer};
@@ -19,13 +19,15 @@ pub fn report(
 ) -> Report {
     let selection = layout.selection;
     let fewer = Fewer::of(layout);
+    let (totals, truths) = (Totals::of(sample, scope), truth.map(|truth| Totals::of(truth, scope)));
     let listed = selection.listed.iter().map(|listed| (listed.event, &*listed.label));
-    let mut rows: Vec<Row> = listed.flat_map(|event| of_event(layout, &fewer, (sample, truth), event, scope)).collect();
+    let of_event = |event| of_event(layout, &fewer, (&totals, truths.as_ref()), event);
+    let mut rows: Vec<Row> = listed.flat_map(of_event).collect();
     for metric in &selection.metrics {
         let units: Vec<&Unit> = metric.inputs.iter().map(|(_, event)| selection.events[*event].unit).collect();
         let through = through(layout, &units);
-        let true_totals = truth.map(|truth| metric_totals(layout, truth, metric, scope));
-        for total in metric_totals(layout, sample, metric, scope) {
+        let true_totals = truths.as_ref().map(|truths| truths.metric(layout, metric));
+        for total in totals.metric(layout, metric) {
             let same = true_totals.as_ref().and_then(|totals| totals.iter().find(|t| t.part == total.part));
             rows.push(Row {
                 name: format!("{}/{}", metric.unit.name, metric.name),
@@ -54,9 +56,9 @@ pub fn report(
 /// What each counter of each instance has counted, whichever metrics it is for: a row for each event that is counted.
 pub fn counters(layout: &Layout<'_>, sample: &Sample) -> Report {
     let fewer = Fewer::of(layout);
+    let totals = Totals::of(sample, Scope::Instance);
     let events = layout.selection.events.iter().enumerate();
-    let rows = events
-        .flat_map(|(index, event)| of_event(layout, &fewer, (sample, None), (index, &event.label), Scope::Instance));
+    let rows = events.flat_map(|(index, event)| of_event(layout, &fewer, (&totals, None), (index, &event.label)));
     of_rows(sample, rows.collect())
 }
 
@@ -64,14 +66,13 @@ pub fn counters(layout: &Layout<'_>, sample: &Sample) -> Report {
 fn of_event(
     layout: &Layout<'_>,
     fewer: &[Fewer],
-    (sample, truth): (&Sample, Option<&Sample>),
+    (totals, truths): (&Totals<'_>, Option<&Totals<'_>>),
     (event, label): (usize, &str),
-    scope: Scope,
 ) -> Vec<Row> {
     let selected = &layout.selection.events[event];
-    let truths = truth.map(|truth| event_totals(truth, event, scope));
+    let truths = truths.map(|truths| truths.event(event));
     let through = through(layout, &[selected.unit]);
-    let row = |total: EventTotal| Row {
+    let row = |total: &EventTotal| Row {
         name: label.to_owned(),
         place: place(total.part, total.instances, selected.unit),
         value: total.value(),
@@ -79,7 +80,7 @@ fn of_event(
         unit_of_measure: None,
         standard_error: total.standard_error,
         spread: None,
-        truth: truths.as_ref().and_then(|totals| find(totals, total.part)),
+        truth: truths.and_then(|totals| find(totals, total.part)),
         limit: None,
         nature: Nature::default(),
         answering: match selected.instance {
@@ -88,7 +89,7 @@ fn of_event(
         },
         through,
     };
-    event_totals(sample, event, scope).into_iter().map(row).collect()
+    totals.event(event).iter().map(row).collect()
 }
 
 /// A sample of these rows.

@@ -2,7 +2,7 @@
 
 use pericore_metrics::{Reference, Resolver, UnitOfMeasure, Validity, Value, evaluate};
 
-use super::{EventTotal, Layout, Part, Scope, event_totals, total_in};
+use super::{EventTotal, Layout, Part, Scope, Totals, total_in};
 use crate::selection::SelectedMetric;
 use crate::session::{Length, Sample, at_end_of_range};
 
@@ -26,31 +26,38 @@ pub struct MetricTotal {
 
 /// A metric of the layout's selection, evaluated over the counts of each part: first added up, then computed.
 pub fn metric_totals(layout: &Layout<'_>, sample: &Sample, metric: &SelectedMetric, scope: Scope) -> Vec<MetricTotal> {
-    let mut parts = layout.parts_of(metric.unit, scope);
-    if parts.is_empty() {
-        // Every event of the metric belongs to other units.
-        let others = metric.inputs.iter().map(|(_, event)| layout.selection.events[*event].unit);
-        parts = others.flat_map(|unit| layout.parts_of(unit, scope)).collect();
-        parts.sort_by_key(|(part, _)| *part);
-        parts.dedup_by_key(|(part, _)| *part);
+    Totals::of(sample, scope).metric(layout, metric)
+}
+
+impl Totals<'_> {
+    /// A metric of the layout's selection, evaluated over the counts of each part: first added up, then computed.
+    pub fn metric(&self, layout: &Layout<'_>, metric: &SelectedMetric) -> Vec<MetricTotal> {
+        let mut parts = layout.parts_of(metric.unit, self.scope);
+        if parts.is_empty() {
+            // Every event of the metric belongs to other units.
+            let others = metric.inputs.iter().map(|(_, event)| layout.selection.events[*event].unit);
+            parts = others.flat_map(|unit| layout.parts_of(unit, self.scope)).collect();
+            parts.sort_by_key(|(part, _)| *part);
+            parts.dedup_by_key(|(part, _)| *part);
+        }
+        // Once for all parts: units with many instances have many parts.
+        let mut events: Vec<usize> = metric.inputs.iter().map(|(_, event)| *event).collect();
+        events.sort_unstable();
+        events.dedup();
+        let totals: Vec<_> = events.into_iter().map(|event| (event, self.event(event))).collect();
+        parts
+            .into_iter()
+            .map(|(part, instances)| {
+                let (sample, scope, totals) = (self.sample, self.scope, &totals);
+                let counts = Counts { layout, sample, metric, scope, part, instances, totals, shifted: None };
+                let value = evaluate(&metric.expression, &counts);
+                let standard_error = value.number().and_then(|number| counts.standard_error(number));
+                let (value, length) = (possible(value, metric.unit_of_measure), counts.length());
+                let weight = metric.expression.weight(&counts);
+                MetricTotal { part, value, instances, length, weight, standard_error }
+            })
+            .collect()
     }
-    // Once for all parts: units with many instances have many parts.
-    let mut events: Vec<usize> = metric.inputs.iter().map(|(_, event)| *event).collect();
-    events.sort_unstable();
-    events.dedup();
-    let totals: Vec<_> = events.into_iter().map(|event| (event, event_totals(sample, event, scope))).collect();
-    parts
-        .into_iter()
-        .map(|(part, instances)| {
-            let totals = &totals;
-            let counts = Counts { layout, sample, metric, scope, part, instances, totals, shifted: None };
-            let value = evaluate(&metric.expression, &counts);
-            let standard_error = value.number().and_then(|number| counts.standard_error(number));
-            let (value, length) = (possible(value, metric.unit_of_measure), counts.length());
-            let weight = metric.expression.weight(&counts);
-            MetricTotal { part, value, instances, length, weight, standard_error }
-        })
-        .collect()
 }
 
 /// By so much a share of scaled counts may be above all or below nothing: their turns are not cut at the same instant. It is taken for all, or
@@ -84,7 +91,7 @@ struct Counts<'a> {
     part: Part,
     instances: usize,
     /// The counts of each event that the metric refers to, in all parts.
-    totals: &'a [(usize, Vec<EventTotal>)],
+    totals: &'a [(usize, &'a [EventTotal])],
     /// An event whose count is taken one standard error larger.
     shifted: Option<usize>,
 }

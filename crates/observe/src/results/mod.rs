@@ -3,6 +3,7 @@
 mod layout;
 mod metrics;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use pericore_metrics::{Validity, Value};
@@ -77,8 +78,55 @@ impl Scope {
 
 /// The counts of one event (an index in the selection's events), added up by `scope`; parts in ascending order.
 pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTotal> {
+    let counts: Vec<&Count> = sample.counts.iter().filter(|count| count.event == event).collect();
+    added_up(sample, &counts, scope)
+}
+
+/// The counts of a sample, added up by a scope: of each event when it is first wanted, and once, however many metrics
+/// want it.
+#[derive(Debug)]
+pub struct Totals<'a> {
+    sample: &'a Sample,
+    scope: Scope,
+    events: Vec<EventCounts<'a>>,
+}
+
+/// The counts of an event.
+#[derive(Debug, Default)]
+struct EventCounts<'a> {
+    counts: Vec<&'a Count>,
+    totals: OnceCell<Vec<EventTotal>>,
+}
+
+impl<'a> Totals<'a> {
+    /// Of a sample.
+    pub fn of(sample: &'a Sample, scope: Scope) -> Self {
+        let mut events: Vec<EventCounts<'a>> = Vec::new();
+        for count in &sample.counts {
+            if events.len() <= count.event {
+                events.resize_with(count.event + 1, EventCounts::default);
+            }
+            events[count.event].counts.push(count);
+        }
+        Self { sample, scope, events }
+    }
+
+    /// Of one event (an index in the selection's events); parts in ascending order.
+    pub fn event(&self, event: usize) -> &[EventTotal] {
+        let Some(EventCounts { counts, totals }) = self.events.get(event) else { return &[] };
+        totals.get_or_init(|| added_up(self.sample, counts, self.scope))
+    }
+
+    /// The sample.
+    pub const fn sample(&self) -> &'a Sample {
+        self.sample
+    }
+}
+
+/// The counts of one event, added up.
+fn added_up(sample: &Sample, counts: &[&Count], scope: Scope) -> Vec<EventTotal> {
     let mut totals: Vec<(EventTotal, Errors)> = Vec::new();
-    for count in sample.counts.iter().filter(|count| count.event == event) {
+    for count in counts {
         let part = scope.part_of(count);
         // In order as counts mostly come: a unit of hundreds of instances must not be searched for each of them.
         match totals.binary_search_by_key(&part, |(total, _)| total.part) {
@@ -93,7 +141,7 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
                 let (count_here, validity) = (count.count, count.validity.clone());
                 let length = match part.socket {
                     Some(socket) => sample.length_in(socket),
-                    None => sample.length_over(sockets_of(sample, event)),
+                    None => sample.length_over(counts.iter().map(|count| count.socket).collect::<BTreeSet<_>>()),
                 };
                 let total =
                     EventTotal { part, count: count_here, validity, instances: 1, length, standard_error: None };
@@ -114,11 +162,6 @@ pub fn event_totals(sample: &Sample, event: usize, scope: Scope) -> Vec<EventTot
 /// The total of a part, among those of one event.
 pub(crate) fn total_in(totals: &[EventTotal], part: Part) -> Option<&EventTotal> {
     totals.binary_search_by_key(&part, |total| total.part).ok().map(|at| &totals[at])
-}
-
-/// The sockets in which an event was counted.
-fn sockets_of(sample: &Sample, event: usize) -> BTreeSet<u16> {
-    sample.counts.iter().filter(|count| count.event == event).map(|count| count.socket).collect()
 }
 
 /// The errors of counts in the making of their sum.

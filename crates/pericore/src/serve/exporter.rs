@@ -11,6 +11,7 @@ use pericore_exporter::{Board, Limits, Listener, MetricsPage, Pages, RequestPoli
 use pericore_exposition::{Environment, Exposition, Lateness, Named, Process, Surroundings, Tally, exposition, names};
 use pericore_observe::linux::privileges::{self, Needs};
 use pericore_observe::process;
+use pericore_observe::results::Totals;
 use pericore_observe::run::without_wraps;
 use pericore_report::fewer::Fewer;
 use pericore_text::on_one_line;
@@ -152,7 +153,8 @@ impl Receiver for Exporter<'_> {
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure> {
         self.environment.taken = since_epoch();
         self.environment.process = Process::now();
-        self.tally.add(taken.plan, taken.sample);
+        let totals = Totals::of(taken.sample, self.args.scope());
+        self.tally.add(taken.plan, &totals);
         if self.tally.samples == 1 {
             // Preparations are over: what they took would stay for as long as the server runs.
             process::give_back_memory();
@@ -165,7 +167,7 @@ impl Receiver for Exporter<'_> {
         }
         #[cfg_attr(not(feature = "otlp"), expect(unused_mut, reason = "nothing is added"))]
         let Exposition { mut families, notes } =
-            exposition(&self.environment, (taken.plan, &self.names), &self.tally, (taken.sample, self.args.scope()));
+            exposition(&self.environment, (taken.plan, &self.names), &self.tally, &totals);
         #[cfg(feature = "otlp")]
         if let Some(push) = &self.push {
             families.extend(push.families(&self.environment));

@@ -41,9 +41,10 @@ fn samples_in_a_process_of_its_own() {
             (5, 1, _) => (Some(number), Validity::suspect(format!("doubt {number}"))),
             _ => (Some(number), Validity::MEASURED),
         });
-        tally.add(&plan, &taken);
+        let totals = Totals::of(&taken, Scope::Socket);
+        tally.add(&plan, &totals);
         hour.add(&plan.layout(), &taken, None);
-        let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, (&taken, Scope::Socket));
+        let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, &totals);
         let front = format!("{:?}", made.notes).into_bytes();
         board.put(Pages { metrics: MetricsPage::of(made.families), front, stale_from: None });
         if number % 15 == 0 {

@@ -9,7 +9,7 @@ use pericore_exposition::{Environment, Lateness, Named, Process, Surroundings, T
 use pericore_metrics::{UnitOfMeasure, Validity};
 use pericore_observe::discover::discover;
 use pericore_observe::plan::Plan;
-use pericore_observe::results::Scope;
+use pericore_observe::results::{Scope, Totals};
 use pericore_observe::selection::Selection;
 use pericore_observe::session::{Count, Sample, Slices};
 
@@ -111,8 +111,9 @@ fn the_exposition_of_three_samples() {
     };
     let samples = [sample(&plan, plain), sample(&plan, broken), sample(&plan, odd)];
     let expositions = samples.map(|sample| {
-        tally.add(&plan, &sample);
-        exposition(&ENVIRONMENT, (&plan, &names), &tally, (&sample, Scope::Socket))
+        let totals = Totals::of(&sample, Scope::Socket);
+        tally.add(&plan, &totals);
+        exposition(&ENVIRONMENT, (&plan, &names), &tally, &totals)
     });
     let [first, second, third] = expositions;
     let text = |families| text::exposition(families, Format::Prometheus);
@@ -189,9 +190,10 @@ fn what_takes_turns_has_its_duty_beside_it() {
     assert_eq!(plan.rounds(), 2);
     let scaled = sample(&plan, |event, _, _| (Some(7 + event as u64), Validity::scaled(0.5)));
     let mut tally = Tally::new(Scope::Instance);
-    tally.add(&plan, &scaled);
+    let totals = Totals::of(&scaled, Scope::Instance);
+    tally.add(&plan, &totals);
     let environment = Environment { emulated: Some("e5-2680".to_owned()), ..ENVIRONMENT };
-    let made = exposition(&environment, (&plan, &names), &tally, (&scaled, Scope::Instance));
+    let made = exposition(&environment, (&plan, &names), &tally, &totals);
     let text = text::exposition(&made.families, Format::OpenMetrics);
     let place = |socket| format!("unit=\"cbo\",socket=\"{socket}\",instance=\"cbo0\"}}");
     let (zero, one) = (place(0), place(1));
@@ -235,8 +237,9 @@ fn metrics_are_in_base_units() {
     // Four channels: 4 million reads.
     let even = sample(&plan, |_, _, _| (Some(1_000_000), Validity::MEASURED));
     let mut tally = Tally::new(Scope::Socket);
-    tally.add(&plan, &even);
-    let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, (&even, Scope::Socket));
+    let totals = Totals::of(&even, Scope::Socket);
+    tally.add(&plan, &totals);
+    let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, &totals);
     let text = text::exposition(&made.families, Format::OpenMetrics);
     assert_eq!(
         lines(&text, "pericore_cbo_llc_drd_miss_ratio{socket=\"0\""),
