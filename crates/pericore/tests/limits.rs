@@ -23,9 +23,12 @@ fn reached(machine: &str, workload: &str) -> Vec<String> {
     above.map(|line| line["event"].as_str().expect("a name").to_owned()).collect()
 }
 
+/// A machine, a workload, and the limits that it reaches.
+type Case = (&'static str, &'static str, &'static [&'static str]);
+
 #[test]
 fn each_kind_of_traffic_meets_its_own_limit() {
-    let cases: [(&str, &str, &[&str]); 11] = [
+    let cases: [Case; 10] = [
         ("e5-2600", "stream:requests=200k", &["imc/PCT_DATA_BUS_USED"]),
         ("e5-2600", "ntstore:requests=200k", &["imc/PCT_DATA_BUS_USED"]),
         // Rows lie anywhere.
@@ -43,14 +46,23 @@ fn each_kind_of_traffic_meets_its_own_limit() {
         ("nehalem", "stream:requests=100k", &["uncore/PCT_GQ_READ_TRACKER_FULL"]),
         ("nehalem", "chase:requests=20k", &[]),
         ("8592+", "stream:requests=40k,threads=4", &[]),
-        // The other socket's directory knows these lines from the passes before: memory is only read.
-        ("8592+:sockets=2", "stream:requests=300k,remote=100,threads=128", &["upi/UPI_TX_UTIL"]),
     ];
+    meet(&cases);
+}
+
+#[test]
+#[ignore = "long form: the two sockets take as long as all others together"]
+fn remote_reads_of_emerald_rapids_meet_the_links() {
+    // The other socket's directory knows these lines from the passes before: memory is only read.
+    meet(&[("8592+:sockets=2", "stream:requests=300k,remote=100,threads=128", &["upi/UPI_TX_UTIL"])]);
+}
+
+fn meet(cases: &[Case]) {
     for (machine, workload, expected) in cases {
         let mut reached = reached(machine, workload);
         // The cores of a busy part are kept to its power budget, whatever they do.
         reached.retain(|metric| metric != "pcu/PCT_CYC_FREQ_POWER_LTD");
-        assert_eq!(reached, expected, "{machine} {workload}");
+        assert_eq!(reached, *expected, "{machine} {workload}");
     }
 }
 

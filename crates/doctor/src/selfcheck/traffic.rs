@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pericore_observe::discover::Topology;
-use pericore_observe::plan::instance_name;
+use pericore_observe::plan::{Plan, instance_name};
 use pericore_observe::selection::{SelectedEvent, Selection};
 use pericore_observe::session::{Count, Entrance, Options, Refusal, Sample, Session, prepare};
 use pericore_registers::RegisterSpace;
@@ -88,7 +88,12 @@ pub fn check<S: RegisterSpace>(
         quiet = Some(session.sample(|space| time.now(space)));
     }
     traffic.make(session.space_mut());
+    let begin = time.now(session.space_mut()).seconds;
     let sample = session.sample(|space| time.now(space));
+    let reading = match stand_together(session.plan()) {
+        true => 0.0,
+        false => time.now(session.space_mut()).seconds - begin,
+    };
     let selection = session.plan().selection.clone();
     session.stop()?;
     if takes_turns {
@@ -102,8 +107,13 @@ pub fn check<S: RegisterSpace>(
     instances(&selection, &sample, traffic, &mut verdicts);
     absent(topology, &selection, traffic, &mut verdicts);
     lines(&selection, &sample, quiet.as_ref(), traffic, &mut verdicts);
-    Law::of(&selection).iter().for_each(|law| law.check(&selection, &sample, &mut verdicts));
+    Law::of(&selection).iter().for_each(|law| law.check(&selection, &sample, reading, &mut verdicts));
     Ok(verdicts.findings())
+}
+
+/// True if all that is counted in a socket is stopped by one write.
+fn stand_together(plan: &Plan) -> bool {
+    plan.sockets.iter().all(|part| (0..part.instances.len()).all(|instance| part.gate_stops(instance)))
 }
 
 /// Compares each count with what is known of it.
