@@ -41,16 +41,8 @@ def run_batch(campaign, batch, deadline, is_first):
     words += [] if is_first else ["--baseline", "skip"]
     words += ["--", *area["arguments"]] if "arguments" in area else []
     # In a process group of its own: at the end of the time it is interrupted, and ends the tests that it runs.
-    # Without optimisation the parser of metrics needs more than a thread of a test has by default for its deepest expression.
-    environment = {**os.environ, "RUST_MIN_STACK": str(16 << 20)}
     command = subprocess.Popen(
-        cargo_mutants(TREE, *words),
-        cwd=TREE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        env=environment,
+        cargo_mutants(TREE, *words), cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
     interrupted = False
     try:

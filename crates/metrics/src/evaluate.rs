@@ -171,6 +171,17 @@ mod tests {
         assert!(value.validity().to_string().contains("imc1 unreadable: reads all ones"));
     }
 
+    /// Within the stack that threads have, without optimisation too: 199 sums, minima and choices of 10 each, one in the
+    /// other.
+    #[test]
+    fn the_deepest_expressions_are_computed() {
+        let nested = |open: &str, close: &str| format!("{}TEN{}", open.repeat(199), close.repeat(199));
+        assert_eq!(value_of(&nested("TEN + (", ")")).number(), Some(2000.0));
+        assert_eq!(value_of(&nested("min(", ")")).number(), Some(10.0));
+        assert_eq!(value_of(&nested("-", "")).number(), Some(-10.0));
+        assert_eq!(value_of(&nested("ZERO if ZERO else ", "")).number(), Some(10.0));
+    }
+
     /// Four operators and two functions over 12 and 5, by hand.
     #[test]
     fn each_operator_computes_its_own() {

@@ -36,6 +36,10 @@ impl Node {
     }
 }
 
+/// How a part is read. What holds a part while the next level is read is kept apart from what does not: without
+/// optimisation each function's frame has room for all that it ever holds, and 200 levels have to fit in a thread's 2 MiB.
+type Parse<'s> = fn(&mut Parser<'s>) -> Result<Node, ParseError>;
+
 struct Parser<'s> {
     source: &'s str,
     tokens: Vec<Spanned<'s>>,
@@ -95,6 +99,13 @@ impl<'s> Parser<'s> {
         Ok(Node { expression, depth })
     }
 
+    /// What stands behind an operator, joined with what stands before it.
+    fn joined(&mut self, left: Node, operator: BinaryOperator, parse: Parse<'s>) -> Result<Node, ParseError> {
+        self.advance();
+        let right = parse(self)?;
+        self.binary(operator, left, right)
+    }
+
     fn sum(&mut self) -> Result<Node, ParseError> {
         let mut left = self.product()?;
         loop {
@@ -103,9 +114,7 @@ impl<'s> Parser<'s> {
                 Token::Sign('-') => BinaryOperator::Subtract,
                 _ => return Ok(left),
             };
-            self.advance();
-            let right = self.product()?;
-            left = self.binary(operator, left, right)?;
+            left = self.joined(left, operator, Self::product)?;
         }
     }
 
@@ -117,26 +126,14 @@ impl<'s> Parser<'s> {
                 Token::Sign('/') => BinaryOperator::Divide,
                 _ => return Ok(left),
             };
-            self.advance();
-            let right = self.factor()?;
-            left = self.binary(operator, left, right)?;
+            left = self.joined(left, operator, Self::factor)?;
         }
     }
 
     fn factor(&mut self) -> Result<Node, ParseError> {
         match self.token() {
-            Token::Sign('-') => {
-                self.advance();
-                let inner = self.nested(Self::factor)?;
-                let depth = self.check_depth(inner.depth + 1)?;
-                Ok(Node { expression: Expression::Negate(Box::new(inner.expression)), depth })
-            }
-            Token::Sign('(') => {
-                self.advance();
-                let inner = self.nested(Self::choice)?;
-                self.expect(')', "an operator or \")\"")?;
-                Ok(inner)
-            }
+            Token::Sign('-') => self.negated(),
+            Token::Sign('(') => self.in_parentheses(),
             Token::Number { value, .. } => {
                 self.advance();
                 Ok(Node::leaf(Expression::Number(value)))
@@ -153,6 +150,20 @@ impl<'s> Parser<'s> {
             }
             _ => Err(self.refuse("a number, a name, \"-\" or \"(\"")),
         }
+    }
+
+    fn negated(&mut self) -> Result<Node, ParseError> {
+        self.advance();
+        let inner = self.nested(Self::factor)?;
+        let depth = self.check_depth(inner.depth + 1)?;
+        Ok(Node { expression: Expression::Negate(Box::new(inner.expression)), depth })
+    }
+
+    fn in_parentheses(&mut self) -> Result<Node, ParseError> {
+        self.advance();
+        let inner = self.nested(Self::choice)?;
+        self.expect(')', "an operator or \")\"")?;
+        Ok(inner)
     }
 
     fn call(&mut self, name: &str) -> Result<Node, ParseError> {

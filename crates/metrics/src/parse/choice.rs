@@ -8,9 +8,11 @@ impl Parser<'_> {
     /// `A if B else C`, as Intel's formulas have it.
     pub(super) fn choice(&mut self) -> Result<Node, ParseError> {
         let first = self.comparison()?;
-        if self.token() != Token::Name("if") {
-            return Ok(first);
-        }
+        if self.token() == Token::Name("if") { self.chosen(first) } else { Ok(first) }
+    }
+
+    /// `if B else C`, behind what is chosen if B holds.
+    fn chosen(&mut self, first: Node) -> Result<Node, ParseError> {
         self.advance();
         let condition = self.comparison()?;
         if self.token() != Token::Name("else") {
@@ -25,13 +27,17 @@ impl Parser<'_> {
 
     fn comparison(&mut self) -> Result<Node, ParseError> {
         let left = self.sum()?;
-        let operator = match self.token() {
-            Token::Sign('<') => BinaryOperator::Less,
-            Token::Sign('>') => BinaryOperator::Greater,
-            Token::Sign('=') => BinaryOperator::Equal,
-            Token::Sign('!') => BinaryOperator::NotEqual,
-            _ => return Ok(left),
-        };
+        match self.token() {
+            Token::Sign('<') => self.compared(left, BinaryOperator::Less),
+            Token::Sign('>') => self.compared(left, BinaryOperator::Greater),
+            Token::Sign('=') => self.compared(left, BinaryOperator::Equal),
+            Token::Sign('!') => self.compared(left, BinaryOperator::NotEqual),
+            _ => Ok(left),
+        }
+    }
+
+    /// The operator, which has begun, and what stands behind it.
+    fn compared(&mut self, left: Node, operator: BinaryOperator) -> Result<Node, ParseError> {
         self.advance();
         let operator = match operator {
             BinaryOperator::Less if self.accept('=') => BinaryOperator::LessOrEqual,
