@@ -11,21 +11,12 @@ use iced_x86::{
     Decoder, DecoderOptions, Instruction, InstructionInfo, InstructionInfoFactory, OpAccess, Register, UsedRegister,
 };
 
-#[path = "../plugin/maps.rs"]
-mod maps;
+#[path = "../plugin/effect.rs"]
+mod effect;
 
-use maps::{ADDRESS, BYTE_CODE, BYTE_REG, BYTE_RM, CODE, MAPS, MEMORY, OPERAND, PREFIXES, REG, RM, VARIANTS, VVVV};
-
-/// As the plugin has it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-struct Effect {
-    reads: u8,
-    writes: u8,
-    kind: u8,
-    implicit_reads: u8,
-    implicit_writes: u8,
-    implicit_address: u8,
-}
+use effect::{
+    ADDRESS, BYTE_CODE, BYTE_REG, BYTE_RM, CODE, Effect, MAPS, MEMORY, OPERAND, PREFIXES, REG, RM, VARIANTS, VVVV,
+};
 
 /// The table as Rust.
 pub fn table() -> String {
@@ -81,10 +72,10 @@ impl Sample {
         let rm = [(reg + 3) & 7, (reg + 5) & 7].into_iter().find(|rm| *rm != 4).expect("two are different");
         let modrm = if in_memory { 0x40 } else { 0xC0 } | reg << 3 | rm;
         let mut bytes = Vec::new();
-        let vex = maps::is_vex(map);
+        let vex = effect::is_vex(map);
         if vex {
             // R and B set, inverted; the third operand is rbx.
-            bytes.extend([0xC4, 0x40 | maps::vex_map(map), (!3 & 15) << 3 | prefix as u8]);
+            bytes.extend([0xC4, 0x40 | effect::vex_map(map), (!3 & 15) << 3 | prefix as u8]);
         } else {
             bytes.extend(match prefix {
                 0 => &[][..],
@@ -93,12 +84,12 @@ impl Sample {
                 _ => &[0xF2],
             });
             bytes.push(0x45);
-            bytes.extend(maps::escapes(map));
+            bytes.extend(effect::escapes(map));
         }
         bytes.extend([opcode, modrm, 0x10, 0, 0, 0, 0, 0, 0, 0, 0]);
         let instruction = Decoder::new(64, &bytes, DecoderOptions::NONE).decode();
         let high = |number: u8| Register::R8 + u32::from(number);
-        let code = maps::register_in_opcode(map, opcode).map(high);
+        let code = effect::register_in_opcode(map, opcode).map(high);
         Self { instruction, reg: high(reg), rm: high(rm), vvvv: vex.then_some(Register::RBX), code, in_memory }
     }
 

@@ -3,7 +3,7 @@
 use super::filter::{Filter, Outcome};
 use super::flow::{self, Move, TranslatedAccess, ValueFlow};
 use super::layout::{
-    KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, MOST_AFTER, NOTE_EVEX,
+    KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, NOTE_EVEX,
     PROGRESS_BITS, Shared, Slot,
 };
 use super::operands::{Operands, operands};
@@ -94,12 +94,11 @@ fn instrument(instruction: &mut qemu::Instruction, operation: &'static Translate
         follow::learn_guest_base(host.wrapping_sub(address));
     }
     let bytes = bytes_of(instruction);
-    let (is_around, is_evex) = (decode::is_non_temporal_store(bytes), decode::is_evex(bytes));
-    if is_around {
+    if decode::is_non_temporal_store(bytes) {
         instruction.on_access(on_non_temporal_store, std::ptr::from_ref(operation) as u64);
         return;
     }
-    if is_evex {
+    if decode::is_evex(bytes) {
         instruction.on_execution(on_evex, address);
     }
     instruction.on_access(on_access, std::ptr::from_ref(operation) as u64);
@@ -162,8 +161,7 @@ extern "C" fn on_access(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
     if is_followed {
         flow.reach(operation);
     }
-    let after = if is_followed { flow.distance(operation) } else { 0 };
-    let access = Access { address, store, log2_size: qemu::log2_size(info), instruction, after };
+    let access = Access { operation, is_followed, address, store, log2_size: qemu::log2_size(info), instruction };
     let went_out = !is_near && access.look_closer(vcpu, slot, flow);
     if is_followed || went_out {
         flow.complete(operation, address, store, went_out);
@@ -172,12 +170,12 @@ extern "C" fn on_access(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
 
 /// A load or a store that the filter may not let through.
 struct Access {
+    operation: &'static TranslatedAccess,
+    is_followed: bool,
     address: u64,
     store: bool,
     log2_size: u64,
     instruction: u64,
-    /// How many loads and stores that went out ago its address was loaded; 0 for none.
-    after: u64,
 }
 
 impl Access {
@@ -189,37 +187,35 @@ impl Access {
         let mut went_out = false;
         for address in lines.into_iter().flatten() {
             let outcome = slot.change(|| slot.data_filter().touch(address, self.store));
-            if outcome != Outcome::Hit {
-                let after = if self.after == 0 { 0 } else { (self.after + u64::from(went_out)).min(MOST_AFTER) };
-                went_out |= self.report(vcpu, slot, outcome, address, after);
-                if let Outcome::Miss(_) = outcome {
-                    flow.goes_out(address, self.instruction);
-                }
+            if outcome == Outcome::Hit {
+                continue;
+            }
+            let after = if self.is_followed { flow.distance(self.operation) } else { 0 };
+            self.report(vcpu, slot, outcome, address, after);
+            if let Outcome::Miss(_) = outcome {
+                flow.goes_out(address, self.instruction);
+                went_out = true;
             }
         }
         went_out
     }
 
-    /// True if a line has to be brought.
-    fn report(&self, vcpu: u32, slot: &Slot, outcome: Outcome, address: u64, after: u64) -> bool {
+    /// Passes on what a line is wanted for, and how many loads and stores ago its address went out; 0 for none.
+    fn report(&self, vcpu: u32, slot: &Slot, outcome: Outcome, address: u64, after: u64) {
         let Self { store, log2_size, instruction, .. } = *self;
         let recalled = if store { sharing::stored(vcpu, address) } else { sharing::loaded(vcpu, address) };
         if let Some(line) = recalled {
             slot.record(KIND_WRITE_BACK, line, 6, instruction);
         }
         match outcome {
-            Outcome::Hit => false,
-            Outcome::Upgrade => {
-                slot.record(KIND_UPGRADE, address, log2_size, instruction);
-                false
-            }
+            Outcome::Hit => {}
+            Outcome::Upgrade => slot.record(KIND_UPGRADE, address, log2_size, instruction),
             Outcome::Miss(written_back) => {
                 let kind = if store { KIND_STORE } else { KIND_LOAD };
                 slot.record_after(kind, address, log2_size, instruction, after);
                 if let Some(line) = written_back {
                     slot.record(KIND_WRITE_BACK, line, 6, instruction);
                 }
-                true
             }
         }
     }

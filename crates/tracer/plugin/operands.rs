@@ -1,21 +1,9 @@
 //! Which general registers an instruction's address and its results come from, by its bytes.
 
-use super::maps::{
-    ADDRESS, BYTE_CODE, BYTE_REG, BYTE_RM, CODE, MAPS, MEMORY, OPERAND, PREFIXES, REG, RM, VARIANTS, VVVV,
+use super::effect::{
+    ADDRESS, BYTE_CODE, BYTE_REG, BYTE_RM, CODE, Effect, MAPS, MEMORY, OPERAND, PREFIXES, REG, RM, VARIANTS, VVVV,
     register_in_opcode,
 };
-
-/// What an opcode does with registers, whichever they are: flags of `maps`, and what it uses of its own accord (rax to
-/// rdi, a bit each).
-#[derive(Clone, Copy)]
-pub struct Effect {
-    reads: u8,
-    writes: u8,
-    kind: u8,
-    implicit_reads: u8,
-    implicit_writes: u8,
-    implicit_address: u8,
-}
 
 include!(concat!(env!("OUT_DIR"), "/effects.rs"));
 

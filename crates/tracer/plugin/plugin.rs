@@ -6,6 +6,8 @@
 //! `process`, `follow` and `mapping` look after forks, exec() and memory that goes away.
 
 mod decode;
+#[allow(dead_code, reason = "the build script's half")]
+mod effect;
 mod filter;
 mod flow;
 mod follow;
@@ -13,8 +15,6 @@ mod follow;
 #[allow(dead_code, reason = "the reader's half")]
 mod layout;
 mod mapping;
-#[allow(dead_code, reason = "the build script's half")]
-mod maps;
 mod observe;
 mod operands;
 mod os;

@@ -48,6 +48,10 @@ mod decode;
 #[cfg(test)]
 mod decode_test;
 #[cfg(test)]
+#[path = "../plugin/effect.rs"]
+#[allow(dead_code, reason = "the build script's half")]
+mod effect;
+#[cfg(test)]
 #[path = "../plugin/filter.rs"]
 mod filter;
 #[cfg(test)]
@@ -57,10 +61,6 @@ mod filter_test;
 mod flow;
 #[cfg(test)]
 mod flow_test;
-#[cfg(test)]
-#[path = "../plugin/maps.rs"]
-#[allow(dead_code, reason = "the build script's half")]
-mod maps;
 #[cfg(test)]
 #[path = "../plugin/operands.rs"]
 mod operands;

@@ -1,5 +1,22 @@
-//! How the table of effects is laid out. The build script, which makes it, and the plugin, which reads it, compile
-//! this file.
+//! What an opcode does with general registers, and how the table of that is laid out. The build script, which makes it,
+//! and the plugin, which reads it, compile this file.
+
+/// What an opcode does with registers, whichever they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Effect {
+    /// Registers that it reads, by the flags below.
+    pub reads: u8,
+    /// Registers that it writes, by the same.
+    pub writes: u8,
+    /// What else is known of it.
+    pub kind: u8,
+    /// What it reads of its own accord: rax to rdi, a bit each.
+    pub implicit_reads: u8,
+    /// What it writes of its own accord.
+    pub implicit_writes: u8,
+    /// What it accesses memory by, of its own accord.
+    pub implicit_address: u8,
+}
 
 /// Opcode maps: those of one byte, and behind 0F, 0F 38 and 0F 3A; then the same three of instructions with a VEX
 /// prefix.
