@@ -171,8 +171,8 @@ mod tests {
         assert!(value.validity().to_string().contains("imc1 unreadable: reads all ones"));
     }
 
-    /// Within the stack that threads have, without optimisation too: 199 sums, minima and choices of 10 each, one in the
-    /// other.
+    /// Within the stack that threads have, without optimisation too: 199 sums, minima and choices of 10 each, one in
+    /// the other.
     #[test]
     fn the_deepest_expressions_are_computed() {
         let nested = |open: &str, close: &str| format!("{}TEN{}", open.repeat(199), close.repeat(199));

@@ -36,8 +36,8 @@ impl Node {
     }
 }
 
-/// How a part is read. What holds a part while the next level is read is kept apart from what does not: without
-/// optimisation each function's frame has room for all that it ever holds, and 200 levels have to fit in a thread's 2 MiB.
+/// Reads a part. Without optimisation a function's frame holds all that it ever needs, and 200 levels have to fit in
+/// 2 MiB: what is needed behind the next level only is in functions of its own.
 type Parse<'s> = fn(&mut Parser<'s>) -> Result<Node, ParseError>;
 
 struct Parser<'s> {
@@ -162,8 +162,7 @@ impl<'s> Parser<'s> {
     fn in_parentheses(&mut self) -> Result<Node, ParseError> {
         self.advance();
         let inner = self.nested(Self::choice)?;
-        self.expect(')', "an operator or \")\"")?;
-        Ok(inner)
+        self.expect(')', "an operator or \")\"").map(|()| inner)
     }
 
     fn call(&mut self, name: &str) -> Result<Node, ParseError> {
