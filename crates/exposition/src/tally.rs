@@ -67,9 +67,8 @@ pub struct Running {
 }
 
 /// All counts since the start.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tally {
-    scope: Scope,
     /// By event and part of the machine.
     running: BTreeMap<(usize, Part), Running>,
     /// Samples so far.
@@ -80,17 +79,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet.
-    pub const fn new(scope: Scope) -> Self {
-        Self { scope, running: BTreeMap::new(), samples: 0, seconds: BTreeMap::new() }
-    }
-
-    /// Adds a sample. An interval without a number adds nothing, so that a count never goes back and never jumps:
-    /// what it lacks is said in seconds.
+    /// Adds a sample, added up over the same as those before. An interval without a number adds nothing, so that a
+    /// count never goes back and never jumps: what it lacks is said in seconds.
     pub fn add(&mut self, plan: &Plan, totals: &Totals<'_>) {
         let sample = totals.sample();
         self.samples += 1;
-        match self.scope {
+        match totals.scope() {
             Scope::System => *self.seconds.entry(None).or_default() += sample.seconds,
             Scope::Socket | Scope::Instance => {
                 for socket in plan.sockets.iter().map(|part| part.socket) {

@@ -117,6 +117,11 @@ impl<'a> Totals<'a> {
         totals.get_or_init(|| added_up(self.sample, counts, self.scope))
     }
 
+    /// What is added up over.
+    pub const fn scope(&self) -> Scope {
+        self.scope
+    }
+
     /// The sample.
     pub const fn sample(&self) -> &'a Sample {
         self.sample

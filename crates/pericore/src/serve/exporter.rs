@@ -65,7 +65,7 @@ impl<'a> Exporter<'a> {
             push: None,
             file: None,
             has_failed: Arc::default(),
-            tally: Tally::new(args.scope()),
+            tally: Tally::default(),
             names: Vec::new(),
             title: String::new(),
             last_hour: None,

@@ -32,7 +32,7 @@ fn samples_in_a_process_of_its_own() {
         return;
     }
     let (plan, names) = planned(&["-e", "imc/CAS_COUNT.RD/"]);
-    let (board, mut tally) = (Board::default(), Tally::new(Scope::Socket));
+    let (board, mut tally) = (Board::default(), Tally::default());
     let hour = last_hour();
     let mut memory = Vec::new();
     for number in 0..100_000_u64 {

@@ -98,7 +98,7 @@ const ENVIRONMENT: Environment = Environment {
 #[test]
 fn the_exposition_of_three_samples() {
     let (plan, names) = planned(&["-e", "imc/CAS_COUNT.RD/", "-M", "MEM_BANDWIDTH"]);
-    let mut tally = Tally::new(Scope::Socket);
+    let mut tally = Tally::default();
     let counts = |event: usize| if names[event].name == "imc/CAS_COUNT.RD/" { 1000 } else { 500 };
     let plain = |event, _, _| (Some(counts(event)), Validity::MEASURED);
     let broken = |event, socket, instance| match (socket, instance) {
@@ -189,7 +189,7 @@ fn what_takes_turns_has_its_duty_beside_it() {
     let (plan, names) = planned(&line);
     assert_eq!(plan.rounds(), 2);
     let scaled = sample(&plan, |event, _, _| (Some(7 + event as u64), Validity::scaled(0.5)));
-    let mut tally = Tally::new(Scope::Instance);
+    let mut tally = Tally::default();
     let totals = Totals::of(&scaled, Scope::Instance);
     tally.add(&plan, &totals);
     let environment = Environment { emulated: Some("e5-2680".to_owned()), ..ENVIRONMENT };
@@ -236,7 +236,7 @@ fn metrics_are_in_base_units() {
     let (plan, names) = planned_of(selection, &task);
     // Four channels: 4 million reads.
     let even = sample(&plan, |_, _, _| (Some(1_000_000), Validity::MEASURED));
-    let mut tally = Tally::new(Scope::Socket);
+    let mut tally = Tally::default();
     let totals = Totals::of(&even, Scope::Socket);
     tally.add(&plan, &totals);
     let made = exposition(&ENVIRONMENT, (&plan, &names), &tally, &totals);
