@@ -104,6 +104,8 @@ pub struct Parameters {
     pub threads_per_core: u8,
     /// Line-fill buffers of a core: misses that it can have under way.
     pub fill_buffers: u8,
+    /// Instructions that a core has under way: entries of its reorder buffer.
+    pub reorder_buffer: u64,
     /// How far a core's L2 prefetcher runs ahead of its threads along a page.
     pub streamer: Streamer,
     /// Writebacks to the LLC that a core can have under way.
@@ -193,6 +195,7 @@ impl Parameters {
             slices: 8,      // 20 MB (vendor's product data)
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
+            reorder_buffer: 168, // same
             streamer: Streamer {
                 queue: 13, // fitted: triad by cores (docs/silicon); same manual: 16, for writebacks and code, too
                 ahead: 10, // fitted: load by cores; same manual: at most 20 lines ahead of the load

@@ -49,6 +49,8 @@ pub struct Parameters {
     pub threads_per_core: u8,
     /// Line-fill buffers of a core.
     pub fill_buffers: u8,
+    /// Instructions that a core has under way: entries of its reorder buffer.
+    pub reorder_buffer: u64,
     /// Write-backs that a core can have under way.
     pub writeback_buffers: u8,
     /// Core cycles between independent accesses of a thread that hit the L1.
@@ -116,6 +118,7 @@ impl Parameters {
             active_cores: CORES as u8, // all, as servers are delivered
             threads_per_core: 2,
             fill_buffers: 10,           // Intel optimization manual, Nehalem core: 10 line-fill buffers
+            reorder_buffer: 128,        // same
             writeback_buffers: 8,       // assumption: half of the 16-entry super queue of the same manual
             l1_interval: 1,             // one load a cycle (same manual)
             l1_latency: 4,              // same manual, cache parameters

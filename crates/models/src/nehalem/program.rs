@@ -8,9 +8,6 @@ use pericore_facts::nehalem::NehalemReader as Facts;
 use pericore_parts::program::{Cores, Pause, Reached, Want};
 use pericore_parts::work::Work;
 
-/// Entries of the reorder buffer (Intel's optimization manual, Nehalem).
-const WINDOW: u64 = 128;
-
 impl<R: Facts> Cores<R> for Model {
     fn work(&mut self) -> &mut Work {
         &mut self.work
@@ -29,7 +26,7 @@ impl<R: Facts> Cores<R> for Model {
     }
 
     fn window(&self) -> u64 {
-        WINDOW
+        self.parameters.reorder_buffer
     }
 
     fn expects(&self, core: usize, line: u32) -> bool {

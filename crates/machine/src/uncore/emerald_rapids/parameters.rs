@@ -101,6 +101,8 @@ pub struct Parameters {
     pub memory_mhz: u64,
     /// Misses that a core can have under way for its loads and stores.
     pub fill_buffers: u8,
+    /// Instructions that a core has under way: entries of its reorder buffer.
+    pub reorder_buffer: u64,
     /// Prefetches that it can have under way besides.
     pub prefetch_buffers: u8,
     /// Writebacks that it can have under way.

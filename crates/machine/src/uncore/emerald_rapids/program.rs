@@ -12,9 +12,6 @@ use pericore_facts::emerald_rapids::{Kind, Readers};
 use pericore_parts::program::{Cores, Pause, Reached, Want};
 use pericore_parts::work::Work;
 
-/// Entries of the reorder buffer (Intel's optimization manual, Golden Cove).
-const WINDOW: u64 = 512;
-
 /// No thread counts the request's end as that of an access.
 const NOBODY: u16 = u16::MAX;
 
@@ -36,7 +33,7 @@ impl<R: Readers> Cores<R> for Model {
     }
 
     fn window(&self) -> u64 {
-        WINDOW
+        self.parameters.reorder_buffer
     }
 
     fn expects(&self, core: usize, line: u32) -> bool {

@@ -19,9 +19,6 @@ const fn kind_of(want: Want) -> RequestKind {
     }
 }
 
-/// Entries of the reorder buffer (Intel's optimization manual, Sandy Bridge).
-const WINDOW: u64 = 168;
-
 impl<R: E5Reader> Cores<R> for Model {
     fn work(&mut self) -> &mut Work {
         &mut self.work
@@ -40,7 +37,7 @@ impl<R: E5Reader> Cores<R> for Model {
     }
 
     fn window(&self) -> u64 {
-        WINDOW
+        self.parameters.reorder_buffer
     }
 
     fn expects(&self, core: usize, line: u32) -> bool {

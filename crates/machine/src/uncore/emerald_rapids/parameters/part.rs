@@ -192,6 +192,7 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         link_mhz: of.number("link_mhz")?,
         memory_mhz: timing("memory", &memory)?.0,
         fill_buffers: of.number("fill_buffers")?,
+        reorder_buffer: of.number("reorder_buffer")?,
         prefetch_buffers: of.number("prefetch_buffers")?,
         writeback_buffers: of.number("writeback_buffers")?,
         hit_interval: of.number("hit_interval")?,
