@@ -31,7 +31,10 @@ def copy_tree(changed=None):
         if (old.is_file() or old.is_symlink()) and not kept and path.split("/")[0] not in ("target", "Cargo.lock"):
             old.unlink()
     for path in paths:
-        copy_link(path) if (ROOT / path).is_symlink() else copy_file(path, changed.get(path))
+        if (ROOT / path).is_symlink():
+            copy_link(path)
+        else:
+            copy_file(path, changed.get(path))
 
 
 def copy_file(path, changed):

@@ -92,7 +92,7 @@ fn killed_after_each_operation_beside_perf() {
 }
 
 #[test]
-fn killed_in_set_up_and_now_and_then_beside_perf_on_emerald_rapids() {
+fn killed_after_each_sixth_operation_beside_perf_on_emerald_rapids() {
     EMERALD_RAPIDS.killed();
 }
 

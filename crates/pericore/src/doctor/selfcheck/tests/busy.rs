@@ -19,8 +19,8 @@ struct BusyTime {
 impl BusyTime {
     /// Little in most cases, up to forty windows in others.
     fn be_held_up(&mut self, machine: &mut SharedMachine) {
-        let often = self.draw.below(20) == 0;
-        let windows = if often { self.draw.below(40) as f64 } else { self.draw.below(100) as f64 / 1e4 };
+        let is_long = self.draw.below(20) == 0;
+        let windows = if is_long { self.draw.below(40) as f64 } else { self.draw.below(100) as f64 / 1e4 };
         let window = TestTime::<SharedMachine>::window(&self.time);
         self.time.pass(machine, windows * window);
     }

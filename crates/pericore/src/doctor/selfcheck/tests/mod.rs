@@ -78,10 +78,13 @@ fn intels_own_rows_are_no_findings_and_a_wrong_one_among_them_is() {
             findings.iter().filter(|finding| finding.is_problem()).map(Finding::words).collect()
         };
         let mut rows = faults::rows(family);
+        assert!(rows.len() > 100, "{family}: Intel's rows are in tests/reference");
         assert_eq!(problems(&rows), [""; 0], "{family}");
-        let Some(whole) = rows.iter_mut().find(|row| row.name == "UNC_M2M_DIRECT2UPI_NOT_TAKEN_DIRSTATE") else {
+        if family == "e5-2600" {
             continue;
-        };
+        }
+        let whole = rows.iter_mut().find(|row| row.name == "UNC_M2M_DIRECT2UPI_NOT_TAKEN_DIRSTATE");
+        let whole = whole.expect("Intel's file has the event");
         whole.umask = "0xbe".to_owned();
         let problems = problems(&rows);
         let words = "m2m/DIRECT2UPI_NOT_TAKEN_DIRSTATE is 0x71a where it is documented";
