@@ -84,8 +84,6 @@ pub struct ValueFlow {
     count: u64,
     /// Instructions when the last of them did.
     newest: u64,
-    /// What is left of the block before.
-    after: &'static [Move],
     /// Lines and their numbers.
     lines: [[(u64, u64); WAYS]; SETS],
     places: [Place; PLACES],
@@ -96,22 +94,17 @@ impl ValueFlow {
     pub const fn new() -> Self {
         let (registers, lines) = ([0; RegisterSet::BITS as usize], [[(0, 0); WAYS]; SETS]);
         let places = [Place { word: 0, made_of: 0, count: 0 }; PLACES];
-        Self { registers, count: 0, newest: 0, after: &[], lines, places }
+        Self { registers, count: 0, newest: 0, lines, places }
     }
 
-    /// True if something that went out may still be under way.
-    #[inline(always)]
-    pub const fn is_followed(&self, instruction: u64) -> bool {
-        self.count != 0 && instruction.wrapping_sub(self.newest) <= WINDOW
-    }
-
-    /// A block begins.
-    #[inline(always)]
-    pub fn begin(&mut self, instruction: u64, after: &'static [Move]) {
-        if self.is_followed(instruction) {
-            self.walk(self.after);
+    /// A block begins, with what is left of the one before; true if something that went out may still be under way, so
+    /// that values are followed in it.
+    pub fn begin(&mut self, instruction: u64, left: &[Move]) -> bool {
+        let is_followed = self.count != 0 && instruction.wrapping_sub(self.newest) <= WINDOW;
+        if is_followed {
+            self.walk(left);
         }
-        self.after = after;
+        is_followed
     }
 
     /// What happens before an operation.

@@ -1,7 +1,7 @@
 //! What QEMU calls for every block, load and store.
 
 use super::filter::{Filter, Outcome};
-use super::flow::{self, Move, TranslatedAccess, ValueFlow};
+use super::flow::{self, Move, TranslatedAccess};
 use super::layout::{
     KIND_FETCH, KIND_LOAD, KIND_NON_TEMPORAL, KIND_STORE, KIND_UPGRADE, KIND_WRITE_BACK, LINE, NOTE_EVEX,
     PROGRESS_BITS, Shared, Slot,
@@ -123,10 +123,10 @@ extern "C" fn on_block(vcpu: u32, data: *mut c_void) {
     }
     counters.block.store(block.instructions, Relaxed);
     add(&counters.fetches, block.lines);
-    // SAFETY: this is the thread, and no other is in use.
-    if let Some(flow) = unsafe { table::flow(vcpu) } {
-        flow.begin(begun, block.after);
+    if slot.follows.load(Relaxed) != 0 {
+        go_on_following(vcpu, slot, begun);
     }
+    slot.block.store(data as u64, Relaxed);
     let filter = slot.fetch_filter();
     let mut line = block.first_line;
     for _ in 0..block.lines {
@@ -137,6 +137,16 @@ extern "C" fn on_block(vcpu: u32, data: *mut c_void) {
     }
 }
 
+/// Follows values through what is left of the block before, unless nothing is under way any more.
+#[inline(never)]
+fn go_on_following(vcpu: u32, slot: &Slot, begun: u64) {
+    // SAFETY: null, or leaked by `on_translation`.
+    let left = unsafe { (slot.block.load(Relaxed) as *const Block).as_ref() }.map_or(&[][..], |block| block.after);
+    // SAFETY: this is the thread, and no other is in use.
+    let is_followed = unsafe { table::flow(vcpu) }.is_some_and(|flow| flow.begin(begun, left));
+    slot.follows.store(is_followed.into(), Relaxed);
+}
+
 #[inline(never)]
 fn fetch(slot: &Slot, filter: &Filter<'_>, line: u64) {
     if let Outcome::Miss(_) = slot.change(|| filter.touch(line, false)) {
@@ -145,64 +155,95 @@ fn fetch(slot: &Slot, filter: &Filter<'_>, line: u64) {
 }
 
 extern "C" fn on_access(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
-    // SAFETY: leaked by `flow::translate`.
-    let operation: &'static TranslatedAccess = unsafe { &*data.cast() };
     let slot = table::slot(vcpu);
     let store = is_store(info);
     add(if store { &slot.counters.stores } else { &slot.counters.loads }, 1);
-    // SAFETY: this is the thread, and no other is in use.
-    let Some(flow) = (unsafe { table::flow(vcpu) }) else { return };
-    let instruction = slot.instruction(operation.place);
-    let is_followed = flow.is_followed(instruction);
-    let is_near = address % LINE <= LINE - LARGEST_ACCESS && slot.data_filter().hits_first(address, store);
-    if is_near && !is_followed {
-        return;
-    }
-    if is_followed {
-        flow.reach(operation);
-    }
-    let access = Access { operation, is_followed, address, store, log2_size: qemu::log2_size(info), instruction };
-    let went_out = !is_near && access.look_closer(vcpu, slot, flow);
-    if is_followed || went_out {
-        flow.complete(operation, address, store, went_out);
+    let is_far = address % LINE > LINE - LARGEST_ACCESS || !slot.data_filter().hits_first(address, store);
+    if is_far || slot.follows.load(Relaxed) != 0 {
+        look_closer(vcpu, info, address, data);
     }
 }
 
-/// A load or a store that the filter may not let through.
+/// A load or a store that may reach into the next line, or that the filter may not let through, or whose value is
+/// followed. Most are the first, and do neither.
+#[inline(never)]
+fn look_closer(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
+    let (slot, store) = (table::slot(vcpu), is_store(info));
+    let log2_size = qemu::log2_size(info);
+    let last = address + (1 << log2_size) - 1;
+    let is_near = last / LINE == address / LINE && slot.data_filter().hits_first(address, store);
+    let is_followed = slot.follows.load(Relaxed) != 0;
+    // SAFETY: leaked by `flow::translate`.
+    let operation: &'static TranslatedAccess = unsafe { &*data.cast() };
+    let access = Access { operation, is_followed, address, last, store };
+    if !is_near {
+        access.go_out(vcpu, slot, log2_size);
+    } else if is_followed {
+        access.follow(vcpu);
+    }
+}
+
+/// A load or a store at which the fast way ends.
 struct Access {
     operation: &'static TranslatedAccess,
     is_followed: bool,
+    /// Its first byte, and its last.
     address: u64,
+    last: u64,
     store: bool,
-    log2_size: u64,
-    instruction: u64,
 }
 
 impl Access {
-    /// True if a line had to be brought.
+    /// Follows a value that the first level has.
+    fn follow(&self, vcpu: u32) {
+        // SAFETY: this is the thread, and no other is in use.
+        if let Some(flow) = unsafe { table::flow(vcpu) } {
+            flow.reach(self.operation);
+            flow.complete(self.operation, self.address, self.store, false);
+        }
+    }
+
+    /// Looks its lines up, and passes on what is missing.
     #[inline(never)]
-    fn look_closer(&self, vcpu: u32, slot: &Slot, flow: &mut ValueFlow) -> bool {
-        let (address, last) = (self.address, self.address + (1 << self.log2_size) - 1);
-        let lines = [Some(address), (last / LINE != address / LINE).then_some(last & !(LINE - 1))];
+    fn go_out(&self, vcpu: u32, slot: &Slot, log2_size: u64) {
+        // SAFETY: this is the thread, and no other is in use.
+        let Some(flow) = (unsafe { table::flow(vcpu) }) else { return };
+        if self.is_followed {
+            flow.reach(self.operation);
+        }
+        let instruction = slot.instruction(self.operation.place);
+        let second = (self.last / LINE != self.address / LINE).then_some(self.last & !(LINE - 1));
         let mut went_out = false;
-        for address in lines.into_iter().flatten() {
+        for address in [Some(self.address), second].into_iter().flatten() {
             let outcome = slot.change(|| slot.data_filter().touch(address, self.store));
             if outcome == Outcome::Hit {
                 continue;
             }
             let after = if self.is_followed { flow.distance(self.operation) } else { 0 };
-            self.report(vcpu, slot, outcome, address, after);
+            self.report(vcpu, slot, outcome, (address, log2_size), (instruction, after));
             if let Outcome::Miss(_) = outcome {
-                flow.goes_out(address, self.instruction);
+                flow.goes_out(address, instruction);
                 went_out = true;
             }
         }
-        went_out
+        if went_out {
+            slot.follows.store(1, Relaxed);
+        }
+        if self.is_followed || went_out {
+            flow.complete(self.operation, self.address, self.store, went_out);
+        }
     }
 
     /// Passes on what a line is wanted for, and how many loads and stores ago its address went out; 0 for none.
-    fn report(&self, vcpu: u32, slot: &Slot, outcome: Outcome, address: u64, after: u64) {
-        let Self { store, log2_size, instruction, .. } = *self;
+    fn report(
+        &self,
+        vcpu: u32,
+        slot: &Slot,
+        outcome: Outcome,
+        (address, log2_size): (u64, u64),
+        (instruction, after): (u64, u64),
+    ) {
+        let store = self.store;
         let recalled = if store { sharing::stored(vcpu, address) } else { sharing::loaded(vcpu, address) };
         if let Some(line) = recalled {
             slot.record(KIND_WRITE_BACK, line, 6, instruction);
@@ -229,7 +270,7 @@ extern "C" fn on_non_temporal_store(vcpu: u32, info: u32, address: u64, data: *m
     add(&slot.counters.stores, 1);
     let instruction = slot.instruction(operation.place);
     // SAFETY: this is the thread, and no other is in use.
-    if let Some(flow) = unsafe { table::flow(vcpu) }.filter(|flow| flow.is_followed(instruction)) {
+    if let Some(flow) = unsafe { table::flow(vcpu) }.filter(|_| slot.follows.load(Relaxed) != 0) {
         flow.reach(operation);
     }
     let last = address + (1 << qemu::log2_size(info)) - 1;

@@ -52,6 +52,8 @@ fn fill_in(slot: &'static Slot) {
     slot.writer_waits.0.store(0, Relaxed);
     slot.combining_next.store(0, Relaxed);
     slot.changing.store(0, Relaxed);
+    slot.follows.store(0, Relaxed);
+    slot.block.store(0, Relaxed);
 }
 
 /// A slot that no reader knows: what is recorded there is lost, and that there is such a thread is counted.

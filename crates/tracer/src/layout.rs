@@ -239,6 +239,10 @@ pub struct Slot {
     pub combining: [AtomicU64; 8],
     /// The next of these to replace.
     pub combining_next: AtomicU32,
+    /// The running block, where the plugin has it.
+    pub block: AtomicU64,
+    /// Non-zero while something that went out may be under way, so that values are followed: for the running block.
+    pub follows: AtomicU32,
     /// Non-zero while a thread changes the filters.
     pub changing: AtomicU32,
     /// Tags of the data filter.
