@@ -3,6 +3,7 @@
 //
 // chain follow LINES [PASSES]   a pointer in each line leads to the next line
 // chain spill LINES             the same, and the pointer goes through the stack each time
+// chain move LINES              the same, and the pointer is moved to the register that is loaded from when it has come
 // chain beside LINES            the same; the line's other word is loaded before the pointer
 // chain index LINES             a number in each line is that of the next line
 // chain pair LINES [PASSES]     two chains side by side
@@ -66,6 +67,9 @@ int main(int count, char **words) {
         for (unsigned long i = 0; i < steps; i++)
             spilled = spilled->next;
         node = spilled;
+    } else if (!strcmp(words[1], "move")) {
+        for (unsigned long i = 0; i < steps; i++)
+            __asm__ volatile("mov (%0), %%rcx\n\tmov %%rcx, %0" : "+r"(node) : : "rcx", "memory");
     } else if (!strcmp(words[1], "beside")) {
         for (unsigned long i = 0; i < steps; i++) {
             sum += node->word;

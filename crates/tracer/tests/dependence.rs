@@ -36,6 +36,12 @@ fn through_the_stack_too() {
     distances("spill", 1);
 }
 
+/// What happens behind a block's last access is known in the next block.
+#[test]
+fn from_one_register_to_another_too() {
+    distances("move", 1);
+}
+
 /// The pointer is in a line that another word's load has brought: it waits for that.
 #[test]
 fn what_lies_beside_waits_for_the_line() {
