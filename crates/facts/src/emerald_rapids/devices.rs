@@ -64,6 +64,8 @@ pub enum StackFact {
     },
     /// It is answered.
     CoreAnswered {
+        /// Port.
+        port: u8,
         /// It reads.
         reads: bool,
     },

@@ -256,6 +256,19 @@ pub enum Target {
     Device,
     /// Memory of a CXL expander.
     Expander,
+    /// Memory of a CXL accelerator.
+    Accelerator,
+}
+
+impl Target {
+    /// How many there are.
+    const COUNT: usize = 4;
+
+    /// True for memory behind a CXL link.
+    #[inline]
+    pub const fn is_cxl(self) -> bool {
+        matches!(self, Self::Expander | Self::Accelerator)
+    }
 }
 
 /// What tells entries of a table of requests apart.
@@ -273,21 +286,22 @@ pub struct Class {
 
 impl Class {
     /// Bound of [`Class::index`].
-    pub const COUNT: usize = Kind::COUNT * 12;
+    pub const COUNT: usize = Kind::COUNT * Target::COUNT * 4;
 
     /// A number for the class.
     #[inline]
     pub const fn index(self) -> usize {
-        ((self.kind as usize * 3 + self.target as usize) * 2 + self.remote as usize) * 2 + self.hit as usize
+        ((self.kind as usize * Target::COUNT + self.target as usize) * 2 + self.remote as usize) * 2 + self.hit as usize
     }
 
     /// The class of a number.
     pub const fn of(index: usize) -> Self {
-        let target = match index / 4 % 3 {
+        let target = match index / 4 % Target::COUNT {
             0 => Target::Ddr,
             1 => Target::Device,
-            _ => Target::Expander,
+            2 => Target::Expander,
+            _ => Target::Accelerator,
         };
-        Self { kind: Kind::ALL[index / 12], hit: index % 2 == 1, remote: index / 2 % 2 == 1, target }
+        Self { kind: Kind::ALL[index / (4 * Target::COUNT)], hit: index % 2 == 1, remote: index / 2 % 2 == 1, target }
     }
 }

@@ -255,8 +255,8 @@ fn lists_and_sheets_know_what_the_machine_counts() {
         all.into_iter().find(|row| row["subevent"] == *subevent).expect("it is listed")
     };
     assert_eq!(row("IA_MISS_DRD")["modelled"], true);
-    assert_eq!(row("IA_MISS_RFOMORPH_CXL_ACC")["modelled"], false);
+    assert_eq!(row("IA_MISS_DRD_PMM")["modelled"], false);
     let sheet = |name: &str| stdout(&pericore(&["explain", "--machine", "emerald-rapids", name]));
     assert!(!sheet("cha/TOR_INSERTS.IA_MISS_DRD").contains("the software machine does not count it"));
-    assert!(sheet("cha/TOR_INSERTS.IA_MISS_RFOMORPH_CXL_ACC").contains("the software machine does not count it"));
+    assert!(sheet("cha/TOR_INSERTS.IA_MISS_DRD_PMM").contains("the software machine does not count it"));
 }

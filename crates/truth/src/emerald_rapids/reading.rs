@@ -135,7 +135,7 @@ impl Ledger {
             _ => line.source(),
         };
         let cycles = self.stack_cycles(at);
-        self.stack(seen_by).peers.read(station, line, cycles);
+        self.stack(seen_by).peer(station, line, cycles);
     }
 
     /// A core's request has come to its agent's ingress queue. Of interest only if changes are kept.

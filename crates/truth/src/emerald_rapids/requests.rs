@@ -69,7 +69,9 @@ fn words(name: &str) -> Option<Wanted> {
             "REMOTE" => remote = Some(true),
             "DDR" => target = Some(Some(Target::Ddr)),
             "PMM" => target = Some(None),
-            "CXL" => target = Some(if words.next()? == "EXP" { Some(Target::Expander) } else { None }),
+            "CXL" => {
+                target = Some(Some(if words.next()? == "EXP" { Target::Expander } else { Target::Accelerator }));
+            }
             _ => opcode.push(word),
         }
     }
@@ -86,7 +88,7 @@ fn words(name: &str) -> Option<Wanted> {
     Some(Box::new(move |class| {
         let memory = match target {
             None => !device || class.target == Target::Device,
-            // Memory of an expander is DDR, too.
+            // Memory behind CXL links is DDR, too.
             Some(Some(Target::Ddr)) => class.target != Target::Device,
             Some(Some(target)) => class.target == target,
             Some(None) => false,
@@ -104,14 +106,15 @@ fn opcodes(queue: Queue, name: &str) -> Option<Vec<Kind>> {
     let of = |kinds: &[Kind]| Some(kinds.to_vec());
     match (queue, name) {
         (_, "") => Some(Kind::ALL.iter().copied().filter(|kind| kind.queue() == queue).collect()),
-        (Queue::Core, "DRD") => of(&[K::DataRead]),
+        // The opcode that a request has before its agent turns it into another (Table 2-73): here they keep theirs.
+        (Queue::Core, "DRD" | "DRDMORPH") => of(&[K::DataRead]),
         (Queue::Core, "DRD_PREF") => of(&[K::DataPrefetch]),
         (Queue::Core, "DRD_OPT") => of(&[K::DataReadOpt]),
         (Queue::Core, "DRD_OPT_PREF") => of(&[K::DataPrefetchOpt]),
         (Queue::Core, "DRDPTE") => of(&[K::PageWalk]),
-        (Queue::Core, "RFO") => of(&[K::Ownership]),
+        (Queue::Core, "RFO" | "RFOMORPH") => of(&[K::Ownership]),
         (Queue::Core, "RFO_PREF") => of(&[K::OwnershipPrefetch]),
-        (Queue::Core, "CRD") => of(&[K::CodeRead]),
+        (Queue::Core, "CRD" | "CRDMORPH") => of(&[K::CodeRead]),
         (Queue::Core, "CRD_PREF") => of(&[K::CodePrefetch]),
         (Queue::Core, "ITOM") => of(&[K::FullStore]),
         (Queue::Core, "SPECITOM") => of(&[K::FullStoreSpeculative]),
@@ -136,7 +139,7 @@ fn opcodes(queue: Queue, name: &str) -> Option<Vec<Kind>> {
         (Queue::Remote, "RDCODE") => of(&[K::RemoteCode]),
         (Queue::Remote, "RDCUR") => of(&[K::RemoteCurrent]),
         // The model sends none of these.
-        (Queue::Core, "ITOMCACHENEAR" | "WBMTOE" | "WBEFTOE" | "CRDMORPH" | "DRDMORPH" | "RFOMORPH")
+        (Queue::Core, "ITOMCACHENEAR" | "WBMTOE" | "WBEFTOE")
         | (Queue::Io, "CLFLUSH")
         | (Queue::Remote, "INVXTOM" | "RDINVOWN_OPT") => of(&[]),
         _ => None,
@@ -253,5 +256,32 @@ pub fn victims(cells: &AgentCells, name: &str) -> Option<u64> {
         "IO_FS" => sum(&[s, f], Some(true), None),
         "IO_MESF" => sum(&every, Some(true), None),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Kind, Target, selection};
+
+    #[test]
+    fn memory_behind_cxl_links_is_of_an_expander_or_an_accelerator() {
+        let takes = |name: &str, kind: Kind, target: Target| {
+            selection(name, None, &[]).unwrap()(Class { kind, hit: false, remote: false, target })
+        };
+        // Intel's event file: names end with the device whose memory the line lies in.
+        for (name, kind) in [
+            ("IA_MISS_DRD_CXL", Kind::DataRead),
+            ("IA_MISS_CXL", Kind::CodeRead),
+            // Exchanged with the next in the file.
+            ("IA_MISS_RFO_PREF_CXL", Kind::LlcOwnership),
+            ("IA_MISS_LLCPREFRFO_CXL", Kind::OwnershipPrefetch),
+        ] {
+            let of = |device: &str, target: Target| takes(&format!("{name}_{device}"), kind, target);
+            assert!(of("ACC", Target::Accelerator) && !of("ACC", Target::Expander) && !of("ACC", Target::Ddr), "{name}");
+            assert!(of("EXP_LOCAL", Target::Expander) && !of("EXP_LOCAL", Target::Accelerator), "{name}");
+        }
+        // The opcode as it came, of a request that nothing has turned into another.
+        assert!(takes("IA_MISS_RFOMORPH_CXL_ACC", Kind::Ownership, Target::Accelerator));
+        assert!(!takes("IA_MISS_RFOMORPH_CXL_ACC", Kind::DataRead, Target::Accelerator));
     }
 }

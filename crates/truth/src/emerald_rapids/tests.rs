@@ -213,6 +213,10 @@ fn a_device_reads_and_writes() {
         ("iio/FASTPATH.ACCEPT", 1),
         ("iio/INBOUND_ARB_WON.DATA", 1),
         ("iio/REQ_FROM_PCIE_CL_CMPL.NP", 1),
+        ("iio/REQ_FROM_PCIE_PASS_CMPL.NP", 1),
+        ("iio/REQ_FROM_PCIE_CL_CMPL.REQ_OWN", 1),
+        ("iio/REQ_FROM_PCIE_CMPL.IOMMU_REQ", 2),
+        ("iio/REQ_FROM_PCIE_CMPL.IOMMU_HIT", 1),
         ("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR", 2),
         ("iio/PWT_OCCUPANCY", 40),
         ("irp/CACHE_TOTAL_OCCUPANCY.MEM", 40 + 49),
@@ -236,13 +240,20 @@ fn a_core_reads_a_device_and_rings_a_doorbell() {
     let facts = [
         (10, StackFact::CoreComes { port: 1, reads: true }),
         (12, StackFact::CoreComes { port: 1, reads: false }),
-        (20, StackFact::CoreAnswered { reads: false }),
-        (40, StackFact::CoreAnswered { reads: true }),
+        (20, StackFact::CoreAnswered { port: 1, reads: false }),
+        (40, StackFact::CoreAnswered { port: 1, reads: true }),
     ];
     let at = of(&facts.map(|(at, fact)| (at, Fact::Stack((0, 0), fact))), 50);
     counts(&at, 0, "iio/DATA_REQ_BY_CPU.MEM_READ.PART1", 16);
     counts(&at, 0, "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART1", 2);
+    // The device completes the read with its data; nothing comes back of the write.
+    counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.PART1", 16);
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART1", 1);
+    counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.ALL_PARTS", 16);
     counts(&at, 0, "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO", 30 + 8);
+    // Both are there from 12 to 20, one from 10 to 40.
+    counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 2);
+    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 30);
     counts(&at, 0, "irp/TxC_BL_NCS_OCCUPANCY", 30);
     counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCB_0", 8);
     counts(&at, 0, "m2pcie/TxC_INSERTS_BL.AGT_0", 1);
@@ -270,6 +281,25 @@ fn a_line_goes_to_another_stack_of_the_other_socket() {
     counts(&at, 0, "m2pcie/P2P_CRD_OCCUPANCY.REMOTE_NCB", 8);
     counts(&at, 1, "m2pcie/P2P_DED_RECEIVED.REMOTE_NCB", 1);
     counts(&at, 1, "m2pcie/P2P_SHAR_RECEIVED.ALL", 0);
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART3", 0);
+}
+
+#[test]
+fn a_device_that_another_one_reads_completes_with_data() {
+    let line = PeerLine { reads: true, socket: 0, stack: 1, link: None, to: 0, port: 5, shared: true };
+    let stations = [
+        (10, PeerStation::Enters),
+        (11, PeerStation::Leaves(false)),
+        (20, PeerStation::Arrives),
+        (60, PeerStation::Taken),
+        (70, PeerStation::Back),
+    ];
+    let at = of(&stations.map(|(at, station)| (at, Fact::Peer(station, line))), 100);
+    // Table 2-204; Intel's file: a device completes what was requested of it.
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART5", 1);
+    counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.PART5", 16);
+    counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 1);
+    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 40);
 }
 
 #[test]

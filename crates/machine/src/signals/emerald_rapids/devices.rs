@@ -107,14 +107,25 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.all(stack, |lines| &lines.devices.core_kinds[kind], at);
                 self.core_access(stack, kind, true, at);
             }
-            StackFact::CoreAnswered { reads } => {
+            StackFact::CoreAnswered { port, reads } => {
                 let reply = lines.core_reply[usize::from(!reads)];
+                if reads {
+                    self.completes_read(stack, port, at);
+                }
                 self.all(stack, |lines| &lines.devices.core_answered, at);
                 self.happens(stack, reply, at);
                 self.core_access(stack, usize::from(!reads), false, at);
             }
             StackFact::TranslatesInterrupt => self.all(stack, |lines| &lines.devices.interrupts, at),
         }
+    }
+
+    /// A device sends the data that was read from it.
+    fn completes_read(&mut self, stack: UnitInstance, port: u8, at: Tick) {
+        let (lines, port) = (&self.signals.lines.devices, usize::from(port) % 8);
+        let (words, requests) = (lines.completed_words[port], lines.completed_requests[port]);
+        self.repeats(stack, words, LINE_DWS, at);
+        self.happens(stack, requests, at);
     }
 
     /// An access of a core to a device, a read or a write, is under way, or no longer.
@@ -173,6 +184,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.happens(goal, returned, at);
                 if line.reads {
                     self.happens(goal, answered, at);
+                    self.completes_read(goal, line.port, at);
                 }
                 self.happens(goal, sent, at);
             }

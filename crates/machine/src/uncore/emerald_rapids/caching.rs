@@ -233,7 +233,7 @@ impl Model {
 
     /// A modified line leaves the socket's caches for memory.
     pub(super) fn send_out<R: Readers>(&mut self, socket: u8, cha: u8, line: u32, reader: &mut R) {
-        let (target, home) = super::address::target(line);
+        let (target, home) = self.target(line);
         let mut request = Request::new(Kind::Victim, socket, cha, home, 0, line, target);
         request.writes = true;
         let request = self.pool.add(request);

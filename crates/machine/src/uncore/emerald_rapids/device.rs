@@ -161,7 +161,7 @@ impl Model {
         device: u16,
         reader: &mut R,
     ) {
-        let (target, home) = address::target(line);
+        let (target, home) = self.target(line);
         let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
@@ -249,7 +249,7 @@ impl Model {
         let Request { socket, line, class, .. } = self.pool[request];
         let (at, stack) = (u16::from(socket), self.stack_of(line));
         let reads = class.kind == Kind::DeviceRead;
-        reader.read(self.now, Fact::Stack((at, stack), StackFact::CoreAnswered { reads }));
+        reader.read(self.now, Fact::Stack((at, stack), StackFact::CoreAnswered { port: port(line), reads }));
         let ring = if reads { Ring::Block } else { Ring::Acknowledge };
         let from = self.places.m2pcie[usize::from(stack)];
         let to = self.requester_tile(request);

@@ -12,11 +12,11 @@ use pericore_engine::Tick;
 
 use self::device::{LINKS, SUBCHANNEL_BITS, SUBCHANNELS};
 use super::Model;
-use super::address::among;
+use super::address::{among, target};
 use super::event::Event;
 use super::request::{Request, RequestId};
 use super::subchannel::Unseen;
-use pericore_facts::emerald_rapids::{ExpanderFact, Fact, Readers, Ring};
+use pericore_facts::emerald_rapids::{ExpanderFact, Fact, Readers, Ring, Target};
 
 /// Uncore cycles in which a message is unpacked, and messages for which the device returns its credits in a flit of their
 /// own (assumptions).
@@ -49,6 +49,16 @@ impl Model {
     /// The CXL link of a line: they go round the devices.
     const fn expander_link(&self, line: u32) -> u16 {
         (line % self.parameters.expanders as u32) as u16
+    }
+
+    /// The memory of a line, and its socket. Of the devices behind CXL links the first are accelerators, if there are any.
+    #[inline]
+    pub(super) const fn target(&self, line: u32) -> (Target, u8) {
+        let (target, home) = target(line);
+        let is_accelerator = matches!(target, Target::Expander)
+            && self.parameters.accelerators > 0
+            && self.expander_link(line) < self.parameters.accelerators as u16;
+        (if is_accelerator { Target::Accelerator } else { target }, home)
     }
 
     /// The device of a line, and the subchannel, bank and row there.

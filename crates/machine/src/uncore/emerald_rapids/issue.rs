@@ -160,7 +160,7 @@ impl Model {
         reader: &mut R,
     ) -> RequestId {
         let socket = self.socket_of(core);
-        let (target, home) = address::target(line);
+        let (target, home) = self.target(line);
         let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, core, line, target);
         request.thread = thread;

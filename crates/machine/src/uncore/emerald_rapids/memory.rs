@@ -11,7 +11,7 @@ use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use pericore_facts::emerald_rapids::{
     AgentFact, Fact, Found, HomeRequest, Kind, MemoryAction, MemoryPrefetch, MemoryRequest, MemoryUnitFact, Queue,
-    Readers, Ring, Target,
+    Readers, Ring,
 };
 
 /// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there,
@@ -124,7 +124,7 @@ impl Model {
             self.ask_remote(request, wait, claim, reader);
             return;
         }
-        if claim && (self.sockets == 1 || class.target == Target::Expander) {
+        if claim && (self.sockets == 1 || class.target.is_cxl()) {
             // No other socket can have it: there is nothing to ask memory for.
             reader.read(self.now, Fact::Requested((socket.into(), cha.into()), HomeRequest::Claim, false));
             if class.kind.queue() == Queue::Core {
@@ -141,7 +141,7 @@ impl Model {
     /// Reads a line of this socket's memory, for a request at its agent.
     pub(super) fn read_memory<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        if class.target == Target::Expander {
+        if class.target.is_cxl() {
             self.expander_access(request, wait + self.times.llc_miss, reader);
             return;
         }
@@ -177,7 +177,7 @@ impl Model {
     /// Writes a line of this socket's memory, for a request at its agent.
     pub(super) fn write_memory<R: Readers>(&mut self, request: RequestId, wait: Tick, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        if class.target == Target::Expander {
+        if class.target.is_cxl() {
             self.expander_access(request, wait, reader);
             return;
         }

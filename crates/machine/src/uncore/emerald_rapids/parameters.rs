@@ -14,11 +14,13 @@ use crate::uncore::{CORES, SLICES, Settable, Setting};
 use pericore_facts::emerald_rapids::Clocks;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
-/// What the machine's name can set: cores that take part, LLC slices in use, and sub-NUMA clusters, of a socket.
+/// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, and accelerators among the
+/// devices behind CXL links, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
     (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
+    (Setting::range("accelerators", 0, 6), |part, value| part.accelerators = value as u8),
 ];
 
 /// What the phases of a scenario can set on a part of a family with the given least, nominal and highest frequency.
@@ -149,6 +151,9 @@ pub struct Parameters {
     pub link_crossing: u64,
     /// CXL links of a socket that have a device with memory.
     pub expanders: u8,
+    /// Of these devices, those that are accelerators with memory of their own (type 2 of CXL); the others only have memory
+    /// (type 3).
+    pub accelerators: u8,
     /// Uncore cycles from such a link's mesh stop to the device's memory controller, and as many back.
     pub expander_way: u64,
     /// Memory of a device, two channels of two subchannels each; without it an access takes a constant time.
@@ -296,6 +301,7 @@ impl Parameters {
             range(name, value.into(), built.into(), built.into())?;
         }
         range("expanders", self.expanders.into(), 1, 6)?;
+        range("accelerators", self.accelerators.into(), 0, self.expanders.into())?;
         self.expander_dram.as_ref().map_or(Ok(()), Timing::check)?;
         self.dram.check()
     }

@@ -42,8 +42,9 @@ pub struct PeerCells {
     /// Credits sent back, near and far: of pools, by who shares one; of those kept, by destination and class.
     pub gave_shared: [[u64; 3]; 2],
     pub gave_kept: [[[u64; 2]; 6]; 2],
-    /// Lines taken, by class.
+    /// Lines taken, by class; of reads, those that a device has answered, by port.
     pub taken_here: [u64; 2],
+    pub answered: [u64; PORTS],
     /// Credits that came back, kept ones first: near and far, by class; of the pools, by destination.
     pub back: [[[u64; 2]; 2]; 2],
     pub pooled: [[u64; 6]; 2],
@@ -70,6 +71,8 @@ pub struct StackCells {
     pub inbound_reads: Gauge,
     /// At the mesh stop, in cycles of the mesh; inside, in those of either.
     pub at_stop: Gauge,
+    /// Messages of all kinds at the mesh stop.
+    pub all_at_stop: Gauge,
     pub credits_in_use: Gauge,
     pub inside: Gauge,
     pub completions: [Gauge; PORTS],
@@ -79,6 +82,8 @@ pub struct StackCells {
     /// Accesses of cores, by reads and writes, and port.
     pub of_cores: ByKind,
     pub answered: [u64; 2],
+    /// Reads of cores that devices answered with data, by port.
+    pub sent_data: [u64; PORTS],
     /// Those under way, by reads and writes: in cycles of the stack, and of the mesh.
     pub under_way: [Gauge; 2],
     pub under_way_at_stop: [Gauge; 2],
@@ -119,6 +124,7 @@ impl StackCells {
                 self.data_came += 1;
                 self.data_waited += u64::from(waits);
                 self.at_stop.enter(uclk, ENDLESS);
+                self.all_at_stop.enter(uclk, ENDLESS);
                 self.inbound_reads.leave(ioclk, INBOUND_READS.into());
             }
             DeviceStation::DataEnters => {
@@ -127,6 +133,7 @@ impl StackCells {
             }
             DeviceStation::DataGoesUp => {
                 self.at_stop.leave(uclk, ENDLESS);
+                self.all_at_stop.leave(uclk, ENDLESS);
                 self.credits_in_use.leave(uclk, ENDLESS);
                 self.inside.leave(ioclk, INBOUND_DATA.into());
                 self.completions[port].enter(ioclk, ENDLESS);
@@ -159,15 +166,28 @@ impl StackCells {
                 self.of_cores[kind][usize::from(port) % PORTS] += 1;
                 self.under_way[kind].enter(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].enter(uclk, ENDLESS);
+                self.all_at_stop.enter(uclk, ENDLESS);
             }
-            StackFact::CoreAnswered { reads } => {
+            StackFact::CoreAnswered { port, reads } => {
                 let kind = usize::from(!reads);
+                self.sent_data[usize::from(port) % PORTS] += u64::from(reads);
                 self.answered[kind] += 1;
                 self.under_way[kind].leave(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].leave(uclk, ENDLESS);
+                self.all_at_stop.leave(uclk, ENDLESS);
             }
             StackFact::TranslatesInterrupt => self.interrupts += 1,
         }
+    }
+
+    /// A line between devices is at a station that this stack sees.
+    pub fn peer(&mut self, station: PeerStation, line: &PeerLine, cycles: StackCycles) {
+        match station {
+            PeerStation::Arrives => self.all_at_stop.enter(cycles.uclk, ENDLESS),
+            PeerStation::Taken => self.all_at_stop.leave(cycles.uclk, ENDLESS),
+            _ => {}
+        }
+        self.peers.read(station, line, cycles);
     }
 
     /// Brings its sums up to cycles.
@@ -177,7 +197,7 @@ impl StackCells {
         let of_stack = [&mut self.walks, &mut self.lines, &mut self.address_stalls, &mut self.peers.waiting];
         let of_stack = of_stack.into_iter().chain(&mut self.completions).chain(&mut self.stalls);
         of_stack.chain(&mut self.under_way).for_each(|gauge| *gauge = gauge.at(ioclk, ENDLESS));
-        let of_mesh = [&mut self.at_stop, &mut self.credits_in_use];
+        let of_mesh = [&mut self.at_stop, &mut self.all_at_stop, &mut self.credits_in_use];
         let of_mesh = of_mesh.into_iter().chain(&mut self.under_way_at_stop);
         let of_peers = self.peers.waits.as_flattened_mut().as_flattened_mut().iter_mut();
         let of_mesh = of_mesh.chain(of_peers).chain(self.peers.here.as_flattened_mut());
@@ -197,7 +217,7 @@ impl StackCells {
 
 impl PeerCells {
     /// A line is at a station that this stack sees: as the one that began it, or as the other.
-    pub fn read(&mut self, station: PeerStation, line: &PeerLine, StackCycles { ioclk, uclk }: StackCycles) {
+    fn read(&mut self, station: PeerStation, line: &PeerLine, StackCycles { ioclk, uclk }: StackCycles) {
         let (class, port, far) = (line.class(), usize::from(line.port) % PORTS, usize::from(line.is_remote()));
         let (to, pool) = (usize::from(line.destination()), usize::from(line.shared));
         match station {
@@ -222,6 +242,7 @@ impl PeerCells {
             PeerStation::Taken => {
                 self.here[far][class].leave(uclk, ENDLESS);
                 self.taken_here[class] += 1;
+                self.answered[port] += u64::from(line.reads);
                 match (line.link, line.shared) {
                     // The stacks of a socket share three pools.
                     (None, true) => self.gave_shared[0][usize::from(line.stack) % 3] += 1,

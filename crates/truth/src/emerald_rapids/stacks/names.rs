@@ -36,6 +36,12 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
                 "MEM_READ" => (&of_cores[0], LINE_DWS),
                 // A core writes a doorbell of two double words.
                 "MEM_WRITE" => (&of_cores[1], DOORBELL_DWS),
+                // A device answers who reads it: a core or another device.
+                "CMPD" if of_cpu => {
+                    let words = if event.starts_with("DATA") { u64::from(LINE_DWS) } else { 1 };
+                    let of_devices = &peers.answered[parts.clone()];
+                    return Some(words * (cells.sent_data[parts].iter().sum::<u64>() + of_devices.iter().sum::<u64>()));
+                }
                 _ if all => return None,
                 "PEER_WRITE" if of_cpu => (&peers.began[0], LINE_DWS),
                 "PEER_READ" if of_cpu => (&peers.began[1], LINE_DWS),
@@ -77,9 +83,12 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("IOMMU3", "NUM_INVAL_IOTLB") => cells.walked,
         ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,
         ("REQ_FROM_PCIE_PASS_CMPL", "FINAL_RD_WR") => reads + writes,
-        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => writes,
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => writes,
+        // Each asks the IOMMU, and has its answer at once if the translation is cached.
+        ("REQ_FROM_PCIE_CMPL", "IOMMU_REQ") => reads + writes,
+        ("REQ_FROM_PCIE_CMPL", "IOMMU_HIT") => reads + writes - cells.walked,
         ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "WR" | "DATA") => written,
-        ("REQ_FROM_PCIE_CL_CMPL", "NP") => reads,
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "NP") => reads,
         ("REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "FINAL_RD_WR") => sum(completed),
         ("OUTBOUND_CL_REQS_ISSUED" | "OUTBOUND_TLP_REQS_ISSUED", "TO_IO") => cells.answered.iter().sum(),
         ("NUM_OUSTANDING_REQ_FROM_CPU", "TO_IO") => cells.under_way.iter().map(|gauge| gauge.occupied).sum(),
@@ -168,6 +177,7 @@ pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64>
         _ => None,
     };
     Some(match (event, subevent) {
+        ("RxC_INSERTS" | "RxC_CYCLES_NE", "ALL") => figure(event, &cells.all_at_stop)?,
         ("RxC_INSERTS" | "RxC_CYCLES_NE", name) => match name.split_once('_')? {
             ("CHA", "IDI") => figure(event, &cells.at_stop)?,
             ("CHA", "NCB") => figure(event, writes)?,

@@ -40,6 +40,9 @@ lines! {
         /// Reads, writes.
         core_words: [Ports<Line>; 2],
         core_requests: [Ports<Line>; 2],
+        /// Data that devices send when they are read, by cores or by other devices.
+        completed_words: Ports<Line>,
+        completed_requests: Ports<Line>,
         core_came: Line,
         core_kinds: [[Line; 2]; 2],
         core_answered: Vec<Line>,

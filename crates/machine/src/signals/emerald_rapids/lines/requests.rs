@@ -110,7 +110,8 @@ fn tor_tags(wiring: &Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Vec
     let (sub, opc, premorph) = (attribute("sub")?, attribute("opc")?, attribute("premorph_opc")?);
     let (hit, remote, target, cxl) = (attribute("hit")?, attribute("remote")?, attribute("target")?, attribute("cxl")?);
     let (ddr, mmio) = (named(wiring, "tor-targets", "DDR")?, named(wiring, "tor-targets", "MMIO")?);
-    let expander = named(wiring, "cxl-memories", "EXPANDER")?;
+    let (expander, accelerator) =
+        (named(wiring, "cxl-memories", "EXPANDER")?, named(wiring, "cxl-memories", "ACCELERATOR")?);
     let tag = |index: usize| {
         let class = Class::of(index);
         // An opcode that the catalogue does not have is no request of this socket: nothing selects it.
@@ -119,6 +120,7 @@ fn tor_tags(wiring: &Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Vec
             Target::Ddr => (ddr, 0),
             Target::Device => (mmio, 0),
             Target::Expander => (ddr, expander),
+            Target::Accelerator => (ddr, accelerator),
         };
         let mut tag = sub.set(0, named(wiring, "tor-queues", queue_name(class.kind.queue()))?);
         tag = premorph.set(opc.set(tag, code), code);

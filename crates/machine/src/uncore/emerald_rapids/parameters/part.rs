@@ -216,6 +216,7 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         link_slot: of.number("link_slot")?,
         link_crossing: of.number("link_crossing")?,
         expanders: of.number("expanders")?,
+        accelerators: 0, // none, as in most servers
         expander_way: of.number("expander_way")?,
         expander_dram: expander.map(|memory| timing("expander_memory", &memory)).transpose()?.map(|(_, timing)| timing),
     };

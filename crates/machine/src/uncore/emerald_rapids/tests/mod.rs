@@ -52,6 +52,8 @@ const WORKLOADS: &[&str] = &[
     include_str!("../../../../scenarios/modules.scenario"),
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
     concat!("two ", include_str!("../../../../scenarios/system.scenario")),
+    concat!("two ", include_str!("../../../../scenarios/forwarding.scenario")),
+    concat!("accelerators=2 ", include_str!("../../../../scenarios/accelerators.scenario")),
 ];
 
 /// The same on a part with four dies.
@@ -64,7 +66,7 @@ const FOUR_DIES: &[&str] = &[
 ];
 
 /// A model that is about to run a workload. What stands before it: a part, `two` sockets, `cores=20`, `slices=45`,
-/// `snc=4`.
+/// `snc=4`, `accelerators=2`.
 fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (part, workload) = workload.strip_prefix("8480+ ").map_or(("8592+", workload), |rest| ("8480+", rest));
     let part = Parameters::preset(part).unwrap();
@@ -73,11 +75,15 @@ fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (slices, workload) = workload.strip_prefix("slices=45 ").map_or((part.slices, workload), |rest| (45, rest));
     let (mesh_bridge, workload) = workload.strip_prefix("bridge=2 ").map_or((1, workload), |rest| (2, rest));
     let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
+    let (accelerators, workload) = workload.strip_prefix("accelerators=2 ").map_or((0, workload), |rest| (2, rest));
     let family = pericore_catalog::family(part.phases.family).unwrap();
-    let parameters = Parameters { sockets, clusters, active_cores, slices, mesh_bridge, ..part };
+    let parameters = Parameters { sockets, clusters, active_cores, slices, mesh_bridge, accelerators, ..part };
     let limits = parameters.limits();
-    let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
-    let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
+    let scenario = if workload.contains('\n') {
+        Scenario::parse(workload, &limits).unwrap()
+    } else {
+        Workload::parse(workload, &limits).unwrap().into()
+    };
     let mut wiring = Wiring::new(family, sockets.into());
     let model = EmeraldRapids::for_scenario(parameters, scenario, &mut wiring).unwrap();
     (model, wiring)
