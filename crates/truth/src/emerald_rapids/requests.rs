@@ -277,7 +277,10 @@ mod tests {
             ("IA_MISS_LLCPREFRFO_CXL", Kind::OwnershipPrefetch),
         ] {
             let of = |device: &str, target: Target| takes(&format!("{name}_{device}"), kind, target);
-            assert!(of("ACC", Target::Accelerator) && !of("ACC", Target::Expander) && !of("ACC", Target::Ddr), "{name}");
+            assert!(
+                of("ACC", Target::Accelerator) && !of("ACC", Target::Expander) && !of("ACC", Target::Ddr),
+                "{name}"
+            );
             assert!(of("EXP_LOCAL", Target::Expander) && !of("EXP_LOCAL", Target::Accelerator), "{name}");
         }
         // The opcode as it came, of a request that nothing has turned into another.

@@ -51,7 +51,8 @@ impl Model {
         (line % self.parameters.expanders as u32) as u16
     }
 
-    /// The memory of a line, and its socket. Of the devices behind CXL links the first are accelerators, if there are any.
+    /// The memory of a line, and its socket. Of the devices behind CXL links the first are accelerators, if there are
+    /// any.
     #[inline]
     pub(super) const fn target(&self, line: u32) -> (Target, u8) {
         let (target, home) = target(line);

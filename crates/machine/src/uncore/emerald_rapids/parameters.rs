@@ -14,8 +14,8 @@ use crate::uncore::{CORES, SLICES, Settable, Setting};
 use pericore_facts::emerald_rapids::Clocks;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
-/// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, and accelerators among the
-/// devices behind CXL links, of a socket.
+/// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, and accelerators among
+/// the devices behind CXL links, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
     (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
@@ -151,8 +151,8 @@ pub struct Parameters {
     pub link_crossing: u64,
     /// CXL links of a socket that have a device with memory.
     pub expanders: u8,
-    /// Of these devices, those that are accelerators with memory of their own (type 2 of CXL); the others only have memory
-    /// (type 3).
+    /// Of these devices, those that are accelerators with memory of their own (type 2 of CXL); the others only have
+    /// memory (type 3).
     pub accelerators: u8,
     /// Uncore cycles from such a link's mesh stop to the device's memory controller, and as many back.
     pub expander_way: u64,
