@@ -3,6 +3,7 @@
 //! [`workload`] is what the cores do, [`uncore`] the traffic model, [`ledger`] the truth that it keeps. All that a model
 //! says to the hardware ([`chassis`]) are signals. [`Machine`] puts them together.
 
+pub mod coverage;
 pub mod curve;
 mod e5_2600;
 mod emerald_rapids;

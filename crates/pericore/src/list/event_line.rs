@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
+use pericore_machine::coverage::{CountOrigin, Label};
+
 /// A line of the contract: one event, or one subevent.
 #[cfg_attr(test, derive(serde::Serialize))]
 pub(super) struct EventLine<'a> {
@@ -31,6 +33,47 @@ pub(super) struct EventLine<'a> {
     pub(super) caveats: &'a [&'a str],
     #[cfg_attr(test, serde(skip_serializing_if = "std::ops::Not::not"))]
     pub(super) later: bool,
+    /// What its counts on the software machine come from; none for families without shipped scenarios.
+    #[cfg_attr(test, serde(flatten, skip_serializing_if = "Option::is_none"))]
+    pub(super) coverage: Option<CoverageInfo<'a>>,
+}
+
+/// In which shipped scenarios it counts and by what, or why it does not.
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(super) struct CoverageInfo<'a> {
+    pub(super) counts_in: &'a [&'a str],
+    pub(super) origin: Option<&'static str>,
+    pub(super) scripted: bool,
+    pub(super) out_of_count: bool,
+    #[cfg_attr(test, serde(skip_serializing_if = "Option::is_none"))]
+    pub(super) reason: Option<&'a str>,
+}
+
+impl<'a> CoverageInfo<'a> {
+    /// That of a label.
+    pub(super) fn of(label: &'a Label) -> Self {
+        let nothing = Self { counts_in: &[], origin: None, scripted: false, out_of_count: false, reason: None };
+        match label {
+            Label::Counts { origin, scenarios } => Self {
+                counts_in: scenarios,
+                origin: Some(origin.name()),
+                scripted: *origin == CountOrigin::Scripted,
+                ..nothing
+            },
+            Label::Absent(reason) => Self { reason: Some(reason), ..nothing },
+            Label::OutOfCount(reason) => Self { out_of_count: true, reason: Some(reason), ..nothing },
+        }
+    }
+
+    fn write(&self, line: &mut String) {
+        list(line, ",\"counts_in\":[", self.counts_in, |line, name| text(line, "", name));
+        optional(line, ",\"origin\":", self.origin);
+        line.push_str(if self.scripted { ",\"scripted\":true" } else { ",\"scripted\":false" });
+        line.push_str(if self.out_of_count { ",\"out_of_count\":true" } else { ",\"out_of_count\":false" });
+        if let Some(reason) = self.reason {
+            text(line, ",\"reason\":", reason);
+        }
+    }
 }
 
 /// Where a filter stands and whether it must be set.
@@ -87,6 +130,9 @@ impl EventLine<'_> {
         }
         if self.later {
             line.push_str(",\"later\":true");
+        }
+        if let Some(coverage) = &self.coverage {
+            coverage.write(&mut line);
         }
         line.push_str("}\n");
         out.write_all(line.as_bytes())
@@ -169,7 +215,13 @@ mod tests {
             need: "default",
             default: default.map(str::to_owned),
         };
-        let row = |is_full: bool| EventLine {
+        let scenarios = vec!["day", "night"];
+        let labels = [
+            Label::Counts { origin: CountOrigin::Scripted, scenarios },
+            Label::Absent("nothing \"does\""),
+            Label::OutOfCount("of other parts"),
+        ];
+        let row = |is_full: bool, number: u8| EventLine {
             family: "e5-2600",
             unit: "cbo",
             event: "A",
@@ -192,8 +244,9 @@ mod tests {
             description: "Tab\t, back\\slash, \u{1}, µ and \u{7f}.",
             caveats: if is_full { &["One.", "T\nwo."] } else { &[] },
             later: is_full,
+            coverage: labels.get(usize::from(number)).map(CoverageInfo::of),
         };
-        for row in [row(true), row(false)] {
+        for row in [row(true, 0), row(false, 1), row(true, 2), row(false, 3)] {
             let mut written = Vec::new();
             row.write(&mut written).expect("memory");
             let expected = serde_json::to_string(&row).expect("JSON") + "\n";

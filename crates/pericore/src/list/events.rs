@@ -6,15 +6,17 @@ use std::io::{self, Write};
 use pericore_catalog::kernel::IntelNames;
 use pericore_catalog::search::Query;
 use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
+use pericore_machine::coverage::Coverage;
 use pericore_text::Paint;
 
-use super::event_line::{EventLine, FilterInfo, hexadecimal};
+use super::event_line::{CoverageInfo, EventLine, FilterInfo, hexadecimal};
 use super::{Request, counters, heading, paragraph};
 use crate::terminal::counter_list;
 
 /// Prints a family's events; gives the number of rows.
 pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_>) -> io::Result<usize> {
     let modelled = pericore_machine::modelled(family);
+    let coverage = if request.args.json { Coverage::of(family.name) } else { None };
     let mut rows = 0;
     let mut marked = false;
     for (index, unit, query) in request.units(family) {
@@ -30,7 +32,7 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                 continue;
             }
             if let Some(intel) = &intel {
-                json(out, family, unit, event, &shown, intel)?;
+                json(out, family, unit, event, &shown, (intel, coverage.as_ref()))?;
                 continue;
             }
             if !headed {
@@ -105,8 +107,14 @@ fn json(
     unit: &'static Unit,
     event: &Event,
     shown: &Shown,
-    intel: &IntelNames,
+    (intel, coverage): (&IntelNames, Option<&Coverage>),
 ) -> io::Result<()> {
+    let numbers = coverage.map_or(&[] as &[u16], |coverage| coverage.numbers(unit.name, event.name));
+    // An event with one subevent has its label.
+    let label = |place: usize| {
+        let number = numbers.get(place).or(numbers.first())?;
+        coverage?.labels().get(usize::from(*number))
+    };
     let checked = |subevent| pericore_machine::checked(family.name, unit.name, event.name, subevent).is_some();
     let intel = |subevent| {
         let (name, perf) = intel.name_and_perf(family, unit.name, event, subevent);
@@ -134,10 +142,12 @@ fn json(
             description: event.description,
             caveats: event.caveats,
             later: event.later,
+            coverage: label(0).map(CoverageInfo::of),
         };
         row.write(out)?;
     }
     for &(subevent, modelled) in &shown.subevents {
+        let place = event.subevents.iter().position(|other| std::ptr::eq(other, subevent)).unwrap_or_default();
         let (intel_name, perf) = intel(Some(subevent));
         let row = EventLine {
             family: family.name,
@@ -158,6 +168,7 @@ fn json(
             description: subevent.description,
             caveats: subevent.caveats,
             later: subevent.later,
+            coverage: label(place + 1).map(CoverageInfo::of),
         };
         row.write(out)?;
     }

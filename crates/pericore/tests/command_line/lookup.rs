@@ -62,6 +62,30 @@ fn lists_keep_the_contracts_keys() {
     }
 }
 
+/// Of every row of Emerald Rapids it is known where it counts and by what, or why it does not.
+#[test]
+fn rows_have_what_their_counts_come_from() {
+    let rows = rows(&["list", "--machine", "emerald-rapids", "--json"]);
+    for row in &rows {
+        let scenarios = row["counts_in"].as_array().expect("a list").len();
+        let (origin, out) = (row["origin"].as_str(), row["out_of_count"].as_bool().expect("a truth value"));
+        assert_eq!(row["scripted"], origin == Some("scripted"), "{row}");
+        assert_eq!((scenarios > 0, scenarios == 0), (origin.is_some(), row["reason"].is_string()), "{row}");
+        assert!(scenarios == 0 || row["modelled"] == true && !out, "{row}");
+    }
+    let row = |event: &str, subevent: &str| {
+        rows.iter().find(|row| row["event"] == event && row["subevent"] == subevent).expect("listed")
+    };
+    let reads = row("CAS_COUNT", "RD");
+    assert!(reads["origin"] == "emergent" && reads["counts_in"][0] == "programs", "{reads}");
+    // Nobody sends a message of this kind but a scenario's `doorbell`; persistent memory has no place in this family.
+    assert_eq!(row("EVENT_MSG", "DOORBELL_RCVD")["counts_in"], serde_json::json!(["messages"]));
+    assert_eq!(row("EVENT_MSG", "DOORBELL_RCVD")["origin"], "scripted");
+    let memory = row("TOR_INSERTS", "IA_MISS_DRD_PMM");
+    assert!(memory["out_of_count"] == true && memory["reason"].as_str().expect("a text").contains("persistent memory"));
+    assert_eq!(row("TxR_HORZ_INSERTS", "AD_UNCRD")["out_of_count"], false);
+}
+
 #[test]
 fn what_was_not_checked_against_silicon_is_model_only() {
     let rows = rows(&["list", "--machine", "e5-2600", "--unit", "imc", "--json"]);

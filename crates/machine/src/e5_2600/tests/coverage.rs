@@ -27,7 +27,7 @@ const SHIPPED: [(&str, &str, &str); 8] = [
     ("directory", "e5-2600:sockets=4,directory=1", include_str!("../../../scenarios/directory.scenario")),
 ];
 /// Why the others do not.
-const ABSENT: &str = include_str!("../../../scenarios/not-modelled.txt");
+const ABSENT: &str = include_str!("../../../coverage/e5-2600.absent.txt");
 /// The table.
 const TABLE: &str = include_str!("../../../../../docs/e5-2600-model.md");
 /// Set to write the table anew.
@@ -167,8 +167,8 @@ fn the_share_holds_and_the_table_is_current() {
     if std::env::var_os(WRITE).is_some() {
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/e5-2600-model.md"), &table).unwrap();
     }
-    assert!(without_reason.is_empty(), "scenarios/not-modelled.txt has no reason for {without_reason:#?}");
-    assert!(reasons.unused().is_empty(), "scenarios/not-modelled.txt excuses what counts: {:#?}", reasons.unused());
+    assert!(without_reason.is_empty(), "coverage/e5-2600.absent.txt has no reason for {without_reason:#?}");
+    assert!(reasons.unused().is_empty(), "coverage/e5-2600.absent.txt excuses what counts: {:#?}", reasons.unused());
     assert!(table == TABLE || std::env::var_os(WRITE).is_some(), "docs/e5-2600-model.md is not current: {WRITE}=1");
     let (counting, total, per_cent) = share(&of_guide);
     assert!(per_cent >= LEAST, "{counting} of {total} selections count, {per_cent:.1} %");

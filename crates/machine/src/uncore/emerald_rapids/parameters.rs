@@ -14,13 +14,18 @@ use crate::uncore::{CORES, SLICES, Settable, Setting};
 use pericore_facts::emerald_rapids::Clocks;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
+/// Devices behind a socket's CXL links.
+const MOST_EXPANDERS: u64 = 6;
+/// Key of those that are accelerators.
+const ACCELERATORS: &str = "accelerators";
+
 /// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, and accelerators among
 /// the devices behind CXL links, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
     (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
-    (Setting::range("accelerators", 0, 6), |part, value| part.accelerators = value as u8),
+    (Setting::range(ACCELERATORS, 0, MOST_EXPANDERS), |part, value| part.accelerators = value as u8),
 ];
 
 /// What the phases of a scenario can set on a part of a family with the given least, nominal and highest frequency.
@@ -166,6 +171,7 @@ impl Parameters {
         let of_part = |setting: &Setting| match setting.key {
             CORES => Setting::range(CORES, 1, self.cores.into()),
             SLICES => Setting::range(SLICES, 1, self.floor.agents.into()),
+            ACCELERATORS => Setting::range(ACCELERATORS, 0, self.expanders.into()),
             _ => *setting,
         };
         SETTINGS.iter().map(|(setting, _)| of_part(setting)).collect()
@@ -300,7 +306,7 @@ impl Parameters {
         ] {
             range(name, value.into(), built.into(), built.into())?;
         }
-        range("expanders", self.expanders.into(), 1, 6)?;
+        range("expanders", self.expanders.into(), 1, MOST_EXPANDERS)?;
         range("accelerators", self.accelerators.into(), 0, self.expanders.into())?;
         self.expander_dram.as_ref().map_or(Ok(()), Timing::check)?;
         self.dram.check()

@@ -2,6 +2,7 @@
 
 pub mod reasons;
 pub mod recorder;
+pub mod rules;
 
 use pericore_parts::cache::Right;
 use pericore_parts::core::Core;

@@ -1,4 +1,5 @@
-//! Which events count in the model's workloads, and why the others do not: a share that must hold, and a table that must be current.
+//! Which events count in the shipped scenarios, and why the others do not: a share that must hold, and tables that must
+//! be current.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -7,24 +8,57 @@ use pericore_catalog::{Event, Measure, Unit};
 use pericore_hardware::pmon::compile_event;
 use pericore_hardware::signal::{SignalSink, Tick, Wire, Wiring};
 
-use super::{WORKLOADS, model, run};
+use super::{model, run};
+use crate::coverage::tests::{Row, text, whole};
+use crate::coverage::{CountOrigin, Label};
 use crate::ledger::Question;
-use crate::uncore::tests::reasons::Reasons;
+use crate::uncore::tests::rules::Rules;
 use pericore_truth::emerald_rapids::Snapshot;
 
-/// Why the others do not.
-const ABSENT: &str = include_str!("../../../../scenarios/emerald-rapids-not-modelled.txt");
-/// Set to write the table anew.
+/// A scenario: its name, the machine that it is for, and what stands for the machine before a workload here.
+struct Shipped(&'static str, &'static str, &'static str, &'static str);
+
+macro_rules! shipped {
+    ($($name:literal, $keys:literal, $machine:literal;)*) => {
+        const SHIPPED: &[Shipped] = &[$(Shipped(
+            $name, $machine, $keys, include_str!(concat!("../../../../scenarios/", $name, ".scenario")),
+        ),)*];
+    };
+}
+
+shipped! {
+    "programs", "", "8592+";
+    "neighbours", "two ", "8592+:sockets=2";
+    "clusters", "two snc=4 ", "8592+:sockets=2,snc=4";
+    "accelerators", "accelerators=2 ", "8592+:accelerators=2";
+    "forwarding", "two ", "8592+:sockets=2";
+    "system", "two ", "8592+:sockets=2";
+    "messages", "two ", "8592+:sockets=2";
+    "modules", "", "8592+";
+    "package", "", "8592+";
+    "day", "", "8592+";
+}
+
+/// Why the others do not count, or cannot.
+const ABSENT: &str = include_str!("../../../../coverage/emerald-rapids.absent.txt");
+const OUT_OF_COUNT: &str = include_str!("../../../../coverage/emerald-rapids.out.txt");
+/// What keys of scenarios name.
+const KEYS: &str = include_str!("../../../../coverage/emerald-rapids.keys.txt");
+/// Reasons that there may be.
+const REASONS: usize = 15;
+/// Set to write the tables anew.
 const WRITE: &str = "PERICORE_WRITE_TABLES";
-/// Share of the events that must count.
-const SHARE: f64 = 81.3;
-/// Share of those that count which must have a definition in the truth reader.
+/// Per cent of the events and of the selections in the count that must count, not scripted.
+const SHARES: [f64; 2] = [86.5, 65.2];
+/// Per cent of those that count which must have a definition in the truth reader.
 const DEFINED: f64 = 99.0;
 
 /// What was emitted, by unit, signal and tag.
+type Seen = HashSet<(usize, u16, u64)>;
+
 struct Tally {
     wiring: Wiring,
-    seen: HashSet<(usize, u16, u64)>,
+    seen: Seen,
 }
 
 impl Tally {
@@ -46,23 +80,25 @@ impl SignalSink for Tally {
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
 }
 
-/// True if a counter with this control value counts anything of what was emitted.
-fn counts(unit: &'static Unit, index: usize, config: u64, seen: &HashSet<(usize, u16, u64)>) -> bool {
-    let Some(what) = compile_event(unit, config) else { return false };
-    seen.iter().any(|&(u, s, tag)| (u, s) == (index, what.signal()) && what.matches(tag))
+/// What a scenario emits on its machine.
+fn seen_in(keys: &str, scenario: &str) -> Seen {
+    let (mut model, wiring) = model(&format!("{keys}{scenario}"));
+    let mut tally = Tally { wiring, seen: HashSet::new() };
+    run(&mut model, &mut tally);
+    tally.seen
 }
 
-/// How many selections of an event count, and how many there are.
-fn share_of(event: &Event, unit: &'static Unit, index: usize, seen: &HashSet<(usize, u16, u64)>) -> (usize, usize) {
-    if matches!(event.measure, Measure::Clock | Measure::Counter0) {
-        let selections = event.subevents.len().max(1);
-        return (selections, selections);
-    }
-    if event.subevents.is_empty() {
-        return (usize::from(counts(unit, index, event.config, seen)), 1);
-    }
-    let counting = event.subevents.iter().filter(|subevent| counts(unit, index, subevent.config, seen)).count();
-    (counting, event.subevents.len())
+/// A scenario without the lines of keys that name events.
+fn without_keys(scenario: &str) -> String {
+    let named: Vec<&str> = Rules::parse(KEYS).pairs().map(|(key, _)| key).collect();
+    let stays = |line: &&str| !line.split_whitespace().next().is_some_and(|key| named.contains(&key));
+    scenario.lines().filter(stays).map(|line| format!("{line}\n")).collect()
+}
+
+/// True if a counter with this control value counts anything of what was emitted.
+fn counts(unit: &'static Unit, index: usize, config: u64, seen: &Seen) -> bool {
+    let Some(what) = compile_event(unit, config) else { return false };
+    seen.iter().any(|&(u, s, tag)| (u, s) == (index, what.signal()) && what.matches(tag))
 }
 
 /// True if the truth reader has a definition of the event, or of some of its subevents.
@@ -72,8 +108,16 @@ fn is_defined(event: &Event, unit: &Unit, at: &Snapshot) -> bool {
     parts.chain([question]).any(|question| at.value(0, question).is_some())
 }
 
+/// The selections of an event: their names after the event's, and control values.
+fn selections(event: &Event) -> Vec<(String, u64)> {
+    if event.subevents.is_empty() {
+        return vec![(String::new(), event.config)];
+    }
+    event.subevents.iter().map(|subevent| (format!(".{}", subevent.name), subevent.config)).collect()
+}
+
 /// Selections that count, and of which the wiring says that nothing emits them.
-fn denied(seen: &HashSet<(usize, u16, u64)>) -> Vec<String> {
+fn denied(seen: &Seen) -> Vec<String> {
     let family = pericore_catalog::family("emerald-rapids").unwrap();
     let wiring = crate::modelled(family).unwrap();
     let mut denied = Vec::new();
@@ -91,69 +135,156 @@ fn denied(seen: &HashSet<(usize, u16, u64)>) -> Vec<String> {
     denied
 }
 
-/// A workload in the table: its text, or the first line of a scenario, which says what it is.
-fn named(workload: &&str) -> String {
-    match workload.split_once('\n') {
-        Some((about, _)) => format!("- a scenario: {}", about.replacen("# ", "", 1)),
-        None => format!("- `{workload}`"),
+/// What the labels follow from.
+struct Judge {
+    /// By scenario, what it emits.
+    full: Vec<Seen>,
+    /// What all of them emit without the keys that name events.
+    unnamed: Seen,
+    named: Rules,
+    absent: Rules,
+    out: Rules,
+    /// Selections that count although a rule has them out of the count.
+    refuted: Vec<String>,
+}
+
+impl Judge {
+    fn label(&mut self, unit: &'static Unit, index: usize, event: &Event, (name, config): (&str, u64)) -> Label {
+        let name = format!("{}/{}{name}", unit.name, event.name);
+        if matches!(event.measure, Measure::Clock | Measure::Counter0) {
+            let scenarios = SHIPPED.iter().map(|shipped| shipped.0).collect();
+            return Label::Counts { origin: CountOrigin::Derived, scenarios };
+        }
+        let counting = SHIPPED.iter().zip(&self.full).filter(|(_, seen)| counts(unit, index, config, seen));
+        let scenarios: Vec<&'static str> = counting.map(|(shipped, _)| shipped.0).collect();
+        if scenarios.is_empty() {
+            if let Some(reason) = self.out.find(&name) {
+                return Label::OutOfCount(reason);
+            }
+            return Label::Absent(self.absent.find(&name).unwrap_or_else(|| panic!("{name} has no reason")));
+        }
+        if self.out.has(&name) {
+            self.refuted.push(name.clone());
+        }
+        let is_named =
+            self.named.pairs().any(|(_, events)| crate::uncore::tests::rules::fits(events.as_bytes(), name.as_bytes()));
+        let is_scripted = is_named && !counts(unit, index, config, &self.unnamed);
+        let origin = if is_scripted { CountOrigin::Scripted } else { CountOrigin::Emergent };
+        Label::Counts { origin, scenarios }
     }
 }
 
-#[test]
-fn the_share_holds_and_the_table_is_current() {
-    let mut seen = HashSet::new();
-    for workload in WORKLOADS {
-        let (mut model, wiring) = model(workload);
-        let mut tally = Tally { wiring, seen };
-        run(&mut model, &mut tally);
-        seen = tally.seen;
+/// True for what counts and is not scripted.
+const fn is_modelled(label: &Label) -> bool {
+    matches!(label, Label::Counts { origin: CountOrigin::Emergent | CountOrigin::Derived, .. })
+}
+
+/// How many of some labels are in the count, and how many of them count and are not scripted.
+fn share<'a>(labels: impl Iterator<Item = &'a Label>) -> (usize, usize, f64) {
+    let in_count: Vec<&Label> = labels.filter(|label| !matches!(label, Label::OutOfCount(_))).collect();
+    let modelled = in_count.iter().filter(|label| is_modelled(label)).count();
+    (modelled, in_count.len(), 100.0 * modelled as f64 / in_count.len() as f64)
+}
+
+/// A row of the document: how many of an event's selections count, and the rest by reason.
+fn row(event: &str, labels: &[Label]) -> String {
+    let (modelled, in_count, _) = share(labels.iter());
+    let scripted = labels.iter().filter(|label| matches!(label, Label::Counts { .. }) && !is_modelled(label)).count();
+    let mut rest: Vec<(usize, String)> = Vec::new();
+    let mut add = |text: String| match rest.iter_mut().find(|(_, known)| *known == text) {
+        Some((count, _)) => *count += 1,
+        None => rest.push((1, text)),
+    };
+    for label in labels {
+        match label {
+            Label::Counts { .. } => {}
+            Label::Absent(reason) => add((*reason).to_owned()),
+            Label::OutOfCount(reason) => {
+                add(format!("out of the count: {}", reason.split(" - ").next().unwrap_or(reason)))
+            }
+        }
     }
-    let (reasons, mut body, mut without_reason) = (Reasons::parse(ABSENT), String::new(), Vec::new());
-    let (mut counting, mut all, mut events, mut all_events, mut defined) = (0, 0, 0, 0, 0);
+    let of_keys = if scripted > 0 { format!("{scripted} by a scenario's key") } else { String::new() };
+    let rest = rest.into_iter().map(|(count, text)| format!("{count}: {text}"));
+    let rest: Vec<String> = [of_keys].into_iter().filter(|text| !text.is_empty()).chain(rest).collect();
+    format!("| {event} | {modelled} of {in_count} | {} |\n", rest.join("; "))
+}
+
+fn write_or_compare(path: &str, text: &str) {
+    if std::env::var_os(WRITE).is_some() {
+        std::fs::write(path, text).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(path).unwrap_or_default() == text,
+        "{path} is not current: run this test with {WRITE}=1"
+    );
+}
+
+#[test]
+fn the_shares_hold_and_the_tables_are_current() {
+    let full: Vec<Seen> = SHIPPED.iter().map(|Shipped(_, _, keys, scenario)| seen_in(keys, scenario)).collect();
+    let mut unnamed = Seen::new();
+    for (Shipped(_, _, keys, scenario), seen) in SHIPPED.iter().zip(&full) {
+        let stripped = without_keys(scenario);
+        unnamed.extend(if stripped.lines().eq(scenario.lines()) { seen.clone() } else { seen_in(keys, &stripped) });
+    }
+    let everything: Seen = full.iter().flatten().copied().collect();
+    let [absent, out, named] = [ABSENT, OUT_OF_COUNT, KEYS].map(Rules::parse);
+    let mut judge = Judge { full, unnamed, named, absent, out, refuted: Vec::new() };
     let at = model("idle").0.snapshot();
+    let (mut rows, mut body, mut defined) = (Vec::<Row>::new(), String::new(), 0);
     for (index, unit) in pericore_catalog::family("emerald-rapids").unwrap().units.iter().enumerate() {
         if unit.events.is_empty() {
             continue;
         }
         writeln!(body, "\n## {}\n\n| event | selections that count | the rest |\n|---|---|---|", unit.name).unwrap();
         for event in unit.events {
-            let (some, selections) = share_of(event, unit, index, &seen);
-            counting += some;
-            all += selections;
-            events += usize::from(some > 0);
-            defined += usize::from(some > 0 && is_defined(event, unit, &at));
-            all_events += 1;
-            let reason = if some == selections { Some("") } else { reasons.find(unit.name, event.name) };
-            let rest = reason.unwrap_or_else(|| {
-                if some == 0 {
-                    without_reason.push(format!("{}/{}", unit.name, event.name));
-                }
-                "filters that select nothing alone, or what these workloads do not do"
-            });
-            writeln!(body, "| {} | {some} of {selections} | {rest} |", event.name).unwrap();
+            let of = selections(event);
+            let labels: Vec<Label> =
+                of.iter().map(|(name, config)| judge.label(unit, index, event, (name, *config))).collect();
+            defined += usize::from(matches!(whole(&labels), Label::Counts { .. }) && is_defined(event, unit, &at));
+            body += &row(event.name, &labels);
+            rows.push((unit.name, event.name, labels));
         }
     }
-    let denied = denied(&seen);
+    let denied = denied(&everything);
     assert!(denied.is_empty(), "they count, but `list` says that the machine counts nothing for them: {denied:#?}");
-    let share = 100.0 * events as f64 / all_events as f64;
-    println!("Emerald Rapids: {defined} of the {events} events that count have a definition in the truth reader");
-    assert!(100.0 * defined as f64 / events as f64 >= DEFINED, "{defined} of {events} have a definition");
+    assert!(judge.refuted.is_empty(), "coverage/emerald-rapids.out.txt has what counts: {:#?}", judge.refuted);
+    for (file, rules) in [("absent", &judge.absent), ("out", &judge.out)] {
+        assert!(rules.unused().is_empty(), "coverage/emerald-rapids.{file}.txt: no event needs {:#?}", rules.unused());
+    }
+    let reasons: HashSet<&str> = judge.absent.pairs().map(|(_, reason)| reason).collect();
+    assert!(reasons.len() <= REASONS, "{} reasons: {reasons:#?}", reasons.len());
+    let events: Vec<Label> = rows.iter().map(|(_, _, labels)| whole(labels)).collect();
+    let counting = events.iter().filter(|label| matches!(label, Label::Counts { .. })).count();
+    assert!(100.0 * defined as f64 / counting as f64 >= DEFINED, "{defined} of {counting} have a definition");
+    let shares = [share(events.iter()), share(rows.iter().flat_map(|(_, _, labels)| labels))];
+    let all: usize = rows.iter().map(|(_, _, labels)| labels.len()).sum();
+    let out = all - shares[1].1;
+    let scenarios = SHIPPED.iter().map(|Shipped(name, machine, _, scenario)| {
+        format!("| {name} | `{machine}` | {} |", scenario.lines().next().unwrap_or_default().trim_start_matches("# "))
+    });
     let table = format!(
         "# What the Emerald Rapids model counts\n\n\
-         Made by the test `emerald_rapids::tests::coverage::the_share_holds_and_the_table_is_current` of `pericore-machine`;\n\
-         run it with `PERICORE_WRITE_TABLES=1` to write this file anew. An event is modelled if a counter that selects it counts\n\
-         something in one of these workloads (`two` means `--machine 8592+:sockets=2`,\n\
-         `snc=4` the same key of the machine):\n\n{}\n\n\
-         {events} of {all_events} events count: {share:.1} %. Of their {all} selections, {counting} count.\n{body}",
-        WORKLOADS.iter().map(named).collect::<Vec<_>>().join("\n")
+         Made by the test `emerald_rapids::tests::coverage` of `pericore-machine`; run it with\n\
+         `PERICORE_WRITE_TABLES=1` to write this file anew, and `crates/machine/coverage/emerald-rapids.txt` with it,\n\
+         which `list --json` reads. An event counts if a counter that selects it counts something in a shipped scenario\n\
+         (`crates/machine/scenarios`), and not because a key of the scenario names it.\n\n\
+         | scenario | `--machine` | |\n|---|---|---|\n{}\n\n\
+         {} of {} events count: {:.1} %. {} of {} selections do: {:.1} %. {out} more selections are out of the count:\n\
+         `crates/machine/coverage/emerald-rapids.out.txt` has why, and the documents that were searched.\n{body}",
+        scenarios.collect::<Vec<_>>().join("\n"),
+        shares[0].0,
+        shares[0].1,
+        shares[0].2,
+        shares[1].0,
+        shares[1].1,
+        shares[1].2,
     );
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/emerald-rapids-model.md");
-    if std::env::var_os(WRITE).is_some() {
-        std::fs::write(path, &table).unwrap();
+    let about = "What counts of Emerald Rapids, made by the test emerald_rapids::tests::coverage.";
+    write_or_compare(concat!(env!("CARGO_MANIFEST_DIR"), "/coverage/emerald-rapids.txt"), &text(about, &rows));
+    write_or_compare(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/emerald-rapids-model.md"), &table);
+    for ((counting, all, per_cent), least) in shares.into_iter().zip(SHARES) {
+        assert!(per_cent >= least, "{counting} of {all} count: {per_cent:.1} %");
     }
-    assert!(without_reason.is_empty(), "give each a reason: {without_reason:#?}");
-    assert!(reasons.unused().is_empty(), "reasons that no event needs: {:#?}", reasons.unused());
-    assert!(share >= SHARE, "{share:.1} % of the events count");
-    let current = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(current == table, "docs/emerald-rapids-model.md is not current: run this test with {WRITE}=1");
 }
