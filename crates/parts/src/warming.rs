@@ -233,9 +233,9 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::Turns;
-    use pericore_workload::Access;
+    use pericore_workload::{Access, DeviceAim};
 
-    const LOAD: Access = Access { address: 0, store: false, whole: false, blocking: false };
+    const LOAD: Access = Access { address: 0, store: false, whole: false, blocking: false, aim: DeviceAim::Memory };
 
     #[test]
     fn threads_take_turns_until_the_caches_are_full() {

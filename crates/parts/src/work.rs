@@ -178,6 +178,7 @@ mod tests {
         sockets: 1,
         caches: 1 << 20,
         expander: false,
+        peers: false,
         phase_settings: PhaseSettings { family: "none", settings: &[], messages: &[], ratios: [10, 20, 30] },
     };
 

@@ -9,6 +9,17 @@ use super::{Kind, Workload};
 
 const LINE: u64 = 64;
 
+/// What an access of a device is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceAim {
+    /// Memory is read or written.
+    Memory,
+    /// Another device is.
+    Device,
+    /// Memory is changed by an atomic operation, such as fetch and add.
+    Atomic,
+}
+
 /// One load or store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -21,6 +32,8 @@ pub struct Access {
     pub whole: bool,
     /// True if the next access cannot start before this one has its data.
     pub blocking: bool,
+    /// Of a device's: what it is for.
+    pub aim: DeviceAim,
 }
 
 /// Accesses that are left to be made.
@@ -48,6 +61,9 @@ pub struct Generator {
     read: u8,
     /// Per cent of the stores that are whole, or go into the LLC.
     whole: u8,
+    /// Per cent of a device's accesses that go to another device, and of the others that are atomic.
+    peer: u8,
+    atomic: u8,
     /// Arrays of the share, the one whose turn it is, and its element's address in the first of them. The last is
     /// written, the others are read.
     arrays: u64,
@@ -86,6 +102,8 @@ impl Generator {
             stride: workload.stride,
             read: workload.read,
             whole: if workload.kind == Kind::NtStore { 100 - workload.partial } else { workload.allocate },
+            peer: workload.peer,
+            atomic: workload.atomic,
             arrays,
             array: 0,
             element: 0,
@@ -135,10 +153,13 @@ impl Generator {
         match self.kind {
             Kind::Stream | Kind::Idle => self.sequential(),
             Kind::NtStore | Kind::DmaWrite => {
-                let whole = self.random.per_cent(self.whole);
-                Access { address: self.step(), store: true, whole, blocking: false }
+                let (whole, aim) = (self.random.per_cent(self.whole), self.aim());
+                Access { address: self.step(), store: true, whole, blocking: false, aim }
             }
-            Kind::DmaRead => Access { address: self.step(), store: false, whole: false, blocking: false },
+            Kind::DmaRead => {
+                let aim = self.aim();
+                Access { address: self.step(), store: false, whole: false, blocking: false, aim }
+            }
             Kind::Copy | Kind::Triad => self.side_by_side(),
             Kind::Random => self.random(false),
             Kind::Chase => self.random(true),
@@ -151,6 +172,15 @@ impl Generator {
             }
             Kind::Loaded if self.first => self.scattered(),
             Kind::Loaded => self.loading(),
+        }
+    }
+
+    /// What a device's access is for. Nothing is drawn where there is no choice.
+    fn aim(&mut self) -> DeviceAim {
+        match () {
+            () if self.peer > 0 && self.random.per_cent(self.peer) => DeviceAim::Device,
+            () if self.atomic > 0 && self.random.per_cent(self.atomic) => DeviceAim::Atomic,
+            () => DeviceAim::Memory,
         }
     }
 
@@ -172,7 +202,7 @@ impl Generator {
                 break self.start + number * LINE;
             }
         };
-        Access { address, store: false, whole: false, blocking: true }
+        Access { address, store: false, whole: false, blocking: true, aim: DeviceAim::Memory }
     }
 
     /// Loads walk the first half of the share, stores the second. A stored line is read and later written back, so
@@ -189,7 +219,7 @@ impl Generator {
         };
         let address = self.start + offset + *place;
         *place = if *place + 2 * LINE > half { 0 } else { *place + LINE };
-        Access { address, store, whole: false, blocking: false }
+        Access { address, store, whole: false, blocking: false, aim: DeviceAim::Memory }
     }
 
     fn step(&mut self) -> u64 {
@@ -203,7 +233,13 @@ impl Generator {
 
     fn sequential(&mut self) -> Access {
         let address = self.step();
-        Access { address, store: !self.random.per_cent(self.read), whole: false, blocking: false }
+        Access {
+            address,
+            store: !self.random.per_cent(self.read),
+            whole: false,
+            blocking: false,
+            aim: DeviceAim::Memory,
+        }
     }
 
     fn side_by_side(&mut self) -> Access {
@@ -212,19 +248,19 @@ impl Generator {
         }
         let address = self.element + self.array * self.share;
         self.array = (self.array + 1) % self.arrays;
-        Access { address, store: self.array == 0, whole: false, blocking: false }
+        Access { address, store: self.array == 0, whole: false, blocking: false, aim: DeviceAim::Memory }
     }
 
     fn random(&mut self, blocking: bool) -> Access {
         let step = if self.kind == Kind::Random { self.stride.max(LINE) } else { LINE };
         let address = self.random.below(self.lines) * step;
-        Access { address, store: !self.random.per_cent(self.read), whole: false, blocking }
+        Access { address, store: !self.random.per_cent(self.read), whole: false, blocking, aim: DeviceAim::Memory }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Generator;
+    use super::{DeviceAim, Generator};
     use crate::{Kind, Workload};
 
     fn all(workload: &Workload, thread: u16) -> Vec<super::Access> {
@@ -285,6 +321,18 @@ mod tests {
         assert_eq!((stores.len(), loads.len()), (400, 200));
         assert_eq!((stores[..2].to_vec(), loads[..2].to_vec()), (vec![0x6000, 0x6040], vec![0x4000, 0x4040]));
         assert_eq!((stores[128], loads[128]), (0x6000, 0x4000), "round in 128 lines each");
+    }
+
+    #[test]
+    fn devices_reach_each_other_and_memory_as_often_as_they_are_to() {
+        let workload = Workload { requests: 20_000, threads: 1, peer: 25, atomic: 40, ..Workload::new(Kind::DmaWrite) };
+        let accesses = all(&workload, 0);
+        let count = |aim| accesses.iter().filter(|access| access.aim == aim).count();
+        let [memory, device, atomic] = [DeviceAim::Memory, DeviceAim::Device, DeviceAim::Atomic].map(count);
+        // A quarter of all; of the rest two fifths and three.
+        assert!(device.abs_diff(5000) < 300 && atomic.abs_diff(6000) < 300 && memory.abs_diff(9000) < 300);
+        let plain = Workload { peer: 0, atomic: 0, ..workload };
+        assert!(all(&plain, 0).iter().all(|access| access.aim == DeviceAim::Memory));
     }
 
     /// Side by side they would all be in the same banks, load after load.

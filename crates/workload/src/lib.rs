@@ -15,7 +15,7 @@ mod scenario;
 use pericore_engine::Random;
 
 pub use error::WorkloadError;
-pub use generator::{Access, Generator};
+pub use generator::{Access, DeviceAim, Generator};
 pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
@@ -123,6 +123,7 @@ impl Kind {
                 "footprint",
                 "stride",
                 "isoc",
+                "peer",
                 "socket",
                 "memory",
                 "remote",
@@ -136,6 +137,8 @@ impl Kind {
                 "footprint",
                 "allocate",
                 "stride",
+                "peer",
+                "atomic",
                 "socket",
                 "memory",
                 "remote",
@@ -176,6 +179,10 @@ pub struct Workload {
     pub allocate: u8,
     /// Devices among all that are isochronous, per cent.
     pub isochronous: u8,
+    /// Accesses of devices that go to other devices, per cent.
+    pub peer: u8,
+    /// Of a device's other writes, those that are atomic operations in memory, per cent.
+    pub atomic: u8,
     /// The socket that all devices or threads belong to; `None` spreads them.
     pub socket: Option<u8>,
     /// The socket whose memory they read or write; `None` is each one's own, but for the remote accesses.
@@ -227,6 +234,8 @@ impl Workload {
             partial: 0,
             allocate: 100,
             isochronous: 0,
+            peer: 0,
+            atomic: 0,
             socket: None,
             memory: None,
             warm: false,
@@ -289,6 +298,14 @@ impl std::fmt::Display for Workload {
                     let named = if *key == "socket" { self.socket } else { self.memory };
                     let Some(number) = named else { continue };
                     number.into()
+                }
+                // Few machines have these.
+                "peer" | "atomic" => {
+                    let share = if *key == "peer" { self.peer } else { self.atomic };
+                    if share == 0 {
+                        continue;
+                    }
+                    share.into()
                 }
                 "warmup" => {
                     let Some(microseconds) = self.warm_up else { continue };

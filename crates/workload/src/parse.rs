@@ -16,6 +16,8 @@ pub struct Limits {
     pub caches: u64,
     /// There is memory behind CXL links.
     pub expander: bool,
+    /// Devices reach each other, and change memory by atomic operations.
+    pub peers: bool,
     /// What the phases of a scenario can set.
     pub phase_settings: PhaseSettings,
 }
@@ -30,6 +32,7 @@ impl Limits {
             sockets: 1,
             caches: 22 << 20,
             expander: false,
+            peers: true,
             phase_settings: PhaseSettings::OF_TESTS,
         }
     }
@@ -141,6 +144,11 @@ fn set(
             range(0, 100, "per cent of the devices")?;
             workload.isochronous = number as u8;
         }
+        "peer" | "atomic" => {
+            let most = if limits.peers { 100 } else { 0 };
+            range(0, most, "per cent of the accesses; more than 0 needs a machine such as 8592+")?;
+            *(if key == "peer" { &mut workload.peer } else { &mut workload.atomic }) = number as u8;
+        }
         "socket" | "memory" => {
             range(0, u64::from(limits.sockets) - 1, "the machine's sockets, numbered from 0")?;
             *(if key == "socket" { &mut workload.socket } else { &mut workload.memory }) = Some(number as u8);
@@ -238,6 +246,8 @@ mod tests {
             partial: 0,
             allocate: 100,
             isochronous: 0,
+            peer: 0,
+            atomic: 0,
             socket: None,
             memory: None,
             warm: false,

@@ -6,6 +6,8 @@ use super::{Kind, UnitInstance};
 pub const LINE_DWS: u32 = 16;
 /// Double words that a core writes at once: a doorbell.
 pub const DOORBELL_DWS: u32 = 2;
+/// Double words of an atomic operation's operand.
+pub const ATOMIC_DWS: u32 = 2;
 /// Reads that the queue of inbound reads of a coherent port holds (assumption: what a port of sixteen lanes has under
 /// way at 64 GB/s).
 pub const INBOUND_READS: u16 = 192;
@@ -27,6 +29,11 @@ impl DeviceRequest {
     /// True if it reads memory.
     pub const fn reads(&self) -> bool {
         matches!(self.kind, Kind::DmaRead)
+    }
+
+    /// True if it is an atomic operation in memory.
+    pub const fn is_atomic(&self) -> bool {
+        matches!(self.kind, Kind::DmaAtomic)
     }
 }
 

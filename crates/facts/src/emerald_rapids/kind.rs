@@ -114,6 +114,8 @@ kinds! {
     DmaWriteNear, "ItoMCacheNear", Io, Ownership;
     /// DMA write of part of a line: ownership first.
     DmaPartial, "RFO", Io, Ownership;
+    /// Atomic operation of a device: ownership first, the result's data afterwards.
+    DmaAtomic, "RFO", Io, Ownership;
     /// And its data afterwards.
     DmaWriteback, "WbMtoI", Io, Write;
     /// A modified line gives way.

@@ -19,8 +19,8 @@ mod victim;
 
 pub use agents::{AgentFact, FilterVictim, MemoryUnitFact, SnoopCause, SnoopReply};
 pub use devices::{
-    DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, INBOUND_DATA, INBOUND_READS, LINE_DWS, PeerLine,
-    PeerStation, StackFact,
+    ATOMIC_DWS, DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, INBOUND_DATA, INBOUND_READS, LINE_DWS,
+    PeerLine, PeerStation, StackFact,
 };
 pub use fact::{Fact, MemoryFact};
 pub use home::{DirectoryState, HomeRequest, MemoryAction, MemoryPrefetch, MemoryRequest};

@@ -198,7 +198,15 @@ impl Parameters {
         let threads = self.sockets as u16 * self.active_cores as u16 * self.threads_per_core as u16;
         let sockets = self.sockets as u16;
         let caches = self.cache_bytes() * sockets as u64;
-        Limits { memory: self.memory(), threads, sockets, caches, expander: false, phase_settings: PHASE_SETTINGS }
+        Limits {
+            memory: self.memory(),
+            threads,
+            sockets,
+            caches,
+            expander: false,
+            peers: false,
+            phase_settings: PHASE_SETTINGS,
+        }
     }
 
     /// Checks what the model's data structures take for granted.

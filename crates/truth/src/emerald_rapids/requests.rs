@@ -133,7 +133,7 @@ fn opcodes(queue: Queue, name: &str) -> Option<Vec<Kind>> {
         (Queue::Io, "PCIRDCUR") => of(&[K::DmaRead]),
         (Queue::Io, "ITOM") => of(&[K::DmaWrite]),
         (Queue::Io, "ITOMCACHENEAR") => of(&[K::DmaWriteNear]),
-        (Queue::Io, "RFO") => of(&[K::DmaPartial]),
+        (Queue::Io, "RFO") => of(&[K::DmaPartial, K::DmaAtomic]),
         (Queue::Io, "WBMTOI") => of(&[K::DmaWriteback]),
         (Queue::Remote, "RDDATA") => of(&[K::RemoteData]),
         (Queue::Remote, "RDCODE") => of(&[K::RemoteCode]),

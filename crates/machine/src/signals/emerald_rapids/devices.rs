@@ -2,8 +2,8 @@
 
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{
-    DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, Kind, LINE_DWS, PeerLine, PeerStation, StackFact,
-    UnitInstance,
+    ATOMIC_DWS, DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, Kind, LINE_DWS, PeerLine, PeerStation,
+    StackFact, UnitInstance,
 };
 use pericore_hardware::signal::SignalSink;
 
@@ -19,10 +19,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let lines = &self.signals.lines.devices;
         match station {
             DeviceStation::Enters => {
-                let (words, requests) =
-                    (lines.words[usize::from(!reads)][port], lines.requests[usize::from(!reads)][port]);
+                let kind = if request.is_atomic() { 2 } else { usize::from(!reads) };
+                let (words, requests) = (lines.words[kind][port], lines.requests[kind][port]);
                 let (held, inbound) = (lines.lines, lines.inbound_reads);
-                self.repeats(stack, words, LINE_DWS, at);
+                self.repeats(stack, words, if request.is_atomic() { ATOMIC_DWS } else { LINE_DWS }, at);
                 self.happens(stack, requests, at);
                 self.all(stack, |lines| &lines.devices.entered, at);
                 if request.walks {
@@ -37,6 +37,12 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     self.level::<true>(inbound, stack, at);
                 } else {
                     self.all(stack, |lines| &lines.devices.writes_entered, at);
+                    if request.is_atomic() {
+                        let atomic = self.signals.lines.devices.atomic_entered;
+                        self.happens(stack, atomic, at);
+                    } else {
+                        self.all(stack, |lines| &lines.devices.plain_writes_entered, at);
+                    }
                 }
             }
             DeviceStation::Leaves => {
@@ -69,12 +75,21 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.happens(stack, up, at);
                 self.level::<true>(waits, stack, at);
             }
-            DeviceStation::Permitted => self.all(stack, |lines| &lines.devices.permitted, at),
+            DeviceStation::Permitted => {
+                let (up, waits) = (lines.data_up[port], lines.completions[port]);
+                if request.is_atomic() {
+                    // What the line held goes back to the device.
+                    self.happens(stack, up, at);
+                    self.level::<true>(waits, stack, at);
+                }
+                self.all(stack, |lines| &lines.devices.permitted, at);
+            }
             DeviceStation::Completes => {
                 let (held, walks, waits) = (lines.lines, lines.walks, lines.completions[port]);
-                if reads {
+                if reads || request.is_atomic() {
                     self.level::<false>(waits, stack, at);
-                } else {
+                }
+                if !reads {
                     self.all(stack, |lines| &lines.devices.writes_done, at);
                 }
                 if request.walks {

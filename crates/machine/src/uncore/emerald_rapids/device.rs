@@ -10,6 +10,7 @@ use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
+use pericore_workload::DeviceAim;
 
 /// Ports of a stack.
 pub const PORTS: u16 = 8;
@@ -43,7 +44,7 @@ const fn mesh_port(line: u32) -> u8 {
 }
 
 /// The port of a line's device.
-const fn port(line: u32) -> u8 {
+pub const fn port(line: u32) -> u8 {
     (line as u16 / 8 % PORTS) as u8
 }
 
@@ -82,6 +83,14 @@ impl Model {
         };
         let socket = self.socket_of(core);
         let stack = number / self.around % self.places.stacks();
+        if access.aim == DeviceAim::Device {
+            let device = &mut self.threads[usize::from(number)];
+            device.accesses += 1;
+            device.state = ThreadState::Running;
+            self.peer_access((socket, stack), number, (line, access.store), reader);
+            self.wheel.schedule(self.now + PACE * self.times.uclk, Event::Device.of(number));
+            return;
+        }
         let goes = access.store || self.read_has_room(socket, stack, number);
         let device = &mut self.threads[usize::from(number)];
         if !goes {
@@ -91,6 +100,7 @@ impl Model {
         device.accesses += 1;
         device.state = ThreadState::Running;
         let kind = match (access.store, access.whole) {
+            _ if access.aim == DeviceAim::Atomic => Kind::DmaAtomic,
             (false, _) => Kind::DmaRead,
             (true, true) => Kind::DmaWrite,
             // What need not stay in the cache.
@@ -101,7 +111,7 @@ impl Model {
     }
 
     /// A request of a workload's device is done: its place is free.
-    fn device_done<R: Readers>(&mut self, number: u16, reader: &mut R) {
+    pub(super) fn device_done<R: Readers>(&mut self, number: u16, reader: &mut R) {
         self.work.done += 1;
         let device = &mut self.threads[usize::from(number)];
         device.accesses -= 1;
@@ -212,7 +222,7 @@ impl Model {
         if thread != u16::MAX {
             self.device_done(thread, reader);
         }
-        if class.kind == Kind::DmaPartial {
+        if matches!(class.kind, Kind::DmaPartial | Kind::DmaAtomic) {
             // Its data, merged into the line, goes to the slice.
             self.onto_mesh(Kind::DmaWriteback, socket, stack, line, u16::MAX, reader);
         }

@@ -91,7 +91,7 @@ impl Model {
             Kind::LlcData | Kind::LlcOwnership | Kind::LlcCode => {
                 self.llc_insert(socket, cha, line, Found::Exclusive, false, reader);
             }
-            Kind::DmaWrite | Kind::DmaWriteNear | Kind::DmaPartial => {
+            Kind::DmaWrite | Kind::DmaWriteNear | Kind::DmaPartial | Kind::DmaAtomic => {
                 self.llc_insert(socket, cha, line, Found::Modified, true, reader);
             }
             Kind::DmaRead => {}

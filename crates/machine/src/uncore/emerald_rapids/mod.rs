@@ -300,6 +300,7 @@ impl Worker for Model {
 
     fn is_at_rest(&self) -> bool {
         self.pool.is_empty()
+            && self.peers.is_workload_done()
             && self.agents.iter().all(Agent::is_idle)
             && self.subchannels.iter().all(Subchannel::is_idle)
     }

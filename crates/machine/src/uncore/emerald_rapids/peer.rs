@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use pericore_engine::Pool;
 
 use super::Model;
-use super::device::{DEVICE, PORTS, THROUGH};
+use super::device::{DEVICE, PORTS, THROUGH, port};
 use super::event::Event;
 use super::link::Packet;
 use pericore_facts::emerald_rapids::{Fact, LinkMessage, PeerLine, PeerStation, Readers, Taker};
@@ -32,6 +32,8 @@ struct Peer {
     line: PeerLine,
     /// It has waited for a credit.
     waits: bool,
+    /// The device of a workload whose access it is, or a number that none has.
+    device: u16,
 }
 
 /// Where its credits are, among those of local and remote destinations: of the pool, and of its destination.
@@ -53,6 +55,8 @@ struct Source {
 #[derive(Debug)]
 pub struct Peers {
     lines: Pool<Peer>,
+    /// Of these, accesses of a workload's devices.
+    accesses: u32,
     /// By socket and stack.
     sources: Vec<Source>,
 }
@@ -65,7 +69,12 @@ impl Peers {
             shared: SHARED.map(|count| [count; 2]),
             kept: [[KEPT; 2 * STACKS as usize]; 2],
         };
-        Self { lines: Pool::new(0), sources: (0..sockets * STACKS).map(source).collect() }
+        Self { lines: Pool::new(0), accesses: 0, sources: (0..sockets * STACKS).map(source).collect() }
+    }
+
+    /// True if no access of a workload's device is under way.
+    pub const fn is_workload_done(&self) -> bool {
+        self.accesses == 0
     }
 
     fn source(&mut self, line: &PeerLine) -> &mut Source {
@@ -107,18 +116,43 @@ impl Model {
         for number in 0..LINES {
             let port = ((turn as u16 % PORTS + number / 4) % PORTS) as u8;
             let line = PeerLine { reads, socket, stack, link, to, port, shared: true };
-            reader.read(self.now, Fact::Peer(PeerStation::Enters, line));
-            let id = self.peers.lines.add(Peer { line, waits: false });
-            self.peers.source(&line).waiting.push_back(id);
+            self.peer_enters(line, u16::MAX, reader);
         }
         self.send_peers(socket, stack, reader);
+    }
+
+    /// A device of a workload writes a line to another one, or reads it there: of its own socket, or of the other where
+    /// the line's memory is the other's.
+    pub(super) fn peer_access<R: Readers>(
+        &mut self,
+        (socket, stack): (u8, u16),
+        device: u16,
+        (line, writes): (u32, bool),
+        reader: &mut R,
+    ) {
+        let stack = (stack % u16::from(STACKS)) as u8;
+        let further = 1 + (line / u32::from(PORTS) % u32::from(STACKS - 1)) as u8;
+        let far = self.target(line).1 != socket;
+        let link = far.then_some((line % u32::from(LINKS)) as u8);
+        let to = (stack + further) % STACKS;
+        let line = PeerLine { reads: !writes, socket, stack, link, to, port: port(line), shared: true };
+        self.peers.accesses += 1;
+        self.peer_enters(line, device, reader);
+        self.send_peers(socket, stack, reader);
+    }
+
+    /// A line comes into its stack.
+    fn peer_enters<R: Readers>(&mut self, line: PeerLine, device: u16, reader: &mut R) {
+        reader.read(self.now, Fact::Peer(PeerStation::Enters, line));
+        let id = self.peers.lines.add(Peer { line, waits: false, device });
+        self.peers.source(&line).waiting.push_back(id);
     }
 
     /// Sends what waits in a stack, in order, as long as there are credits.
     pub(super) fn send_peers<R: Readers>(&mut self, socket: u8, stack: u8, reader: &mut R) {
         let number = usize::from(socket * STACKS + stack);
         while let Some(&id) = self.peers.sources[number].waiting.front() {
-            let Peer { mut line, waits } = self.peers.lines[id];
+            let Peer { mut line, waits, .. } = self.peers.lines[id];
             if !waits && !self.line_may_leave(socket, stack.into(), reader) {
                 return;
             }
@@ -180,10 +214,14 @@ impl Model {
 
     /// A line's credit is back where it came from.
     pub(super) fn peer_back<R: Readers>(&mut self, id: u16, reader: &mut R) {
-        let line = self.peers.lines[id].line;
+        let Peer { line, device, .. } = self.peers.lines[id];
         self.peers.give_back(&line);
         self.peers.lines.remove(id);
         reader.read(self.now, Fact::Peer(PeerStation::Back, line));
         self.send_peers(line.socket, line.stack, reader);
+        if device != u16::MAX {
+            self.peers.accesses -= 1;
+            self.device_done(device, reader);
+        }
     }
 }

@@ -140,7 +140,7 @@ impl Model {
             self.goal -= left;
         }
         let finished = self.threads.iter().all(|thread| thread.state == ThreadState::Finished);
-        let at_rest = finished && self.at_work == 0 && self.pool.is_empty();
+        let at_rest = finished && self.at_work == 0 && self.pool.is_empty() && self.peers.is_workload_done();
         if !self.work.course.ends(self.threads.is_empty(), at_rest) {
             if !self.work.course.is_parked() {
                 self.look_later();

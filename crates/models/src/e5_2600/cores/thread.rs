@@ -63,7 +63,7 @@ impl Thread {
     #[inline(always)]
     pub fn next_access(&mut self) -> Option<&mut Wanted> {
         if self.held.is_none() {
-            let Access { address, store, whole, blocking } = self.generator.next_access()?;
+            let Access { address, store, whole, blocking, .. } = self.generator.next_access()?;
             let line = (self.placement.place(address) / LINE_BYTES) as u32;
             self.held = Some(Wanted { line, store, whole, blocking, misses: false });
         }

@@ -56,6 +56,8 @@ pub struct StackCells {
     /// Answers to snoops, by result and kind of snoop.
     pub responses: [[u64; 3]; 4],
     pub entered: ByKind,
+    /// Of those that write, atomic operations, by port.
+    pub atomic: [u64; PORTS],
     pub completed: ByKind,
     /// Requests whose translation is walked for.
     pub walked: u64,
@@ -107,6 +109,7 @@ impl StackCells {
         match station {
             DeviceStation::Enters => {
                 self.entered[kind][port] += 1;
+                self.atomic[port] += u64::from(request.is_atomic());
                 self.lines.enter(ioclk, ENDLESS);
                 if request.walks {
                     self.walked += 1;
@@ -138,14 +141,20 @@ impl StackCells {
                 self.inside.leave(ioclk, INBOUND_DATA.into());
                 self.completions[port].enter(ioclk, ENDLESS);
             }
-            DeviceStation::Permitted => self.permitted += 1,
+            DeviceStation::Permitted => {
+                self.permitted += 1;
+                // An atomic operation's device gets what the line held.
+                if request.is_atomic() {
+                    self.completions[port].enter(ioclk, ENDLESS);
+                }
+            }
             DeviceStation::Completes => {
                 self.completed[kind][port] += 1;
                 self.lines.leave(ioclk, ENDLESS);
                 if request.walks {
                     self.walks.leave(ioclk, ENDLESS);
                 }
-                if request.reads() {
+                if request.reads() || request.is_atomic() {
                     self.completions[port].leave(ioclk, ENDLESS);
                 }
             }

@@ -1,7 +1,7 @@
 //! What the guide's names mean for I/O stacks: their traffic controller (IIO), coherent port (IRP) and mesh stop
 //! (M2PCIe) (sections 2.4, 2.5 and 2.8).
 
-use pericore_facts::emerald_rapids::{DOORBELL_DWS, LINE_DWS};
+use pericore_facts::emerald_rapids::{ATOMIC_DWS, DOORBELL_DWS, LINE_DWS};
 
 use super::StackCells;
 use crate::emerald_rapids::gauge::Gauge;
@@ -30,9 +30,11 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
             let parts = part(name)?;
             let of_cpu = event.ends_with("OF_CPU");
             let all = name == "ALL_PARTS";
+            let plain: [u64; 8] = std::array::from_fn(|part| entered[1][part] - cells.atomic[part]);
             let (of, words) = match kind {
                 "MEM_READ" if of_cpu => (&entered[0], LINE_DWS),
-                "MEM_WRITE" if of_cpu => (&entered[1], LINE_DWS),
+                "MEM_WRITE" if of_cpu => (&plain, LINE_DWS),
+                "ATOMIC" if of_cpu && !all => (&cells.atomic, ATOMIC_DWS),
                 "MEM_READ" => (&of_cores[0], LINE_DWS),
                 // A core writes a doorbell of two double words.
                 "MEM_WRITE" => (&of_cores[1], DOORBELL_DWS),
@@ -107,7 +109,8 @@ pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<
         // The line that a snoop finds is on its way to be written: it is lost, and the data comes late.
         ("MISC1", "LOST_FWD" | "SLOW_I") => snooped,
         ("MISC0", "FAST_REQ") => sum(entered),
-        ("TRANSACTIONS", "WRITES" | "WR_PREF") => all(&entered[1]),
+        ("TRANSACTIONS", "WRITES" | "WR_PREF") => all(&entered[1]) - all(&cells.atomic),
+        ("TRANSACTIONS", "ATOMIC") => all(&cells.atomic),
         ("TRANSACTIONS", "OTHER") => all(&entered[0]),
         ("IRP_ALL", "INBOUND_INSERTS") => sum(entered) + sum(&peers.began),
         ("IRP_ALL", "OUTBOUND_INSERTS") => sum(of_cores),

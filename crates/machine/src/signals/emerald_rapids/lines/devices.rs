@@ -10,14 +10,16 @@ type Ports<T> = [T; 8];
 lines! {
     /// Stacks.
     DeviceLines<LevelRow> in "devices" {
-        /// Reads, writes.
-        words: [Ports<Line>; 2],
-        requests: [Ports<Line>; 2],
+        /// Reads, writes, atomic operations.
+        words: [Ports<Line>; 3],
+        requests: [Ports<Line>; 3],
         entered: Vec<Line>,
         walked: Vec<Line>,
         not_walked: Vec<Line>,
         reads_entered: Vec<Line>,
         writes_entered: Vec<Line>,
+        plain_writes_entered: Vec<Line>,
+        atomic_entered: Line,
         left: Vec<Line>,
         line_sent: Line,
         data_came: Line,

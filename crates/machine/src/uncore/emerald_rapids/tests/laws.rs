@@ -146,7 +146,14 @@ pub fn check(workload: &str, at: &Snapshot) {
     // I/O: sixteen double words a line.
     equal(of("iio", "DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS"), 16 * cha("TOR_INSERTS.IO_PCIRDCUR"), "DMA read bytes");
     let dma_writes = cha("TOR_INSERTS.IO_ITOM") + cha("TOR_INSERTS.IO_ITOMCACHENEAR") + cha("TOR_INSERTS.IO_RFO");
-    equal(of("iio", "DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS"), 16 * dma_writes, "DMA write bytes");
+    let by_part = |event: &str| (0..8).map(|part| of("iio", &format!("{event}.PART{part}"))).sum::<u64>();
+    let atomic = of("irp", "TRANSACTIONS.ATOMIC");
+    equal(of("iio", "DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS"), 16 * (dma_writes - atomic), "DMA write bytes");
+    equal(by_part("TXN_REQ_OF_CPU.ATOMIC"), atomic, "atomic operations, by part");
+    equal(by_part("DATA_REQ_OF_CPU.ATOMIC"), 2 * atomic, "their operands");
+    let device_reads = cha("TOR_INSERTS.IA_MISS_UCRDF") + of("irp", "P2P_TRANSACTIONS.CMPL");
+    equal(by_part("TXN_REQ_OF_CPU.CMPD"), device_reads, "reads of devices are completed with data");
+    equal(of("iio", "DATA_REQ_OF_CPU.CMPD.ALL_PARTS"), 16 * device_reads, "of a line each");
     equal(cha("TOR_INSERTS.IO_WBMTOI"), cha("TOR_INSERTS.IO_RFO"), "partial writes come in two steps");
     equal(of("iio", "DATA_REQ_BY_CPU.MEM_READ.ALL_PARTS"), 16 * cha("TOR_INSERTS.IA_MISS_UCRDF"), "MMIO reads");
     equal(of("irp", "IRP_ALL.INBOUND_INSERTS"), of("irp", "IRP_ALL.EVICTS"), "the write cache is empty");

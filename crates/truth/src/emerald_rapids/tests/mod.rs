@@ -1,5 +1,7 @@
 //! Events by hand: a few facts at cycles, and what the guide's texts make of them. All clocks tick together here.
 
+mod devices;
+
 use pericore_engine::{Period, Tick};
 use pericore_facts::FactReader;
 use pericore_facts::emerald_rapids::{
@@ -182,141 +184,6 @@ fn a_direction_that_rests_is_seen_at_both_ends() {
     counts(&at, 0, "upi/RxL0P_POWER_CYCLES", 0);
     counts(&at, 0, "upi/TxL0P_POWER_CYCLES_LL_ENTER", 10);
     counts(&at, 0, "upi/TxL0P_POWER_CYCLES_M3_EXIT", 20);
-}
-
-#[test]
-fn a_device_reads_and_writes() {
-    let read = DeviceRequest { kind: Kind::DmaRead, port: 2, walks: true };
-    let write = DeviceRequest { kind: Kind::DmaWrite, port: 5, walks: false };
-    let facts = [
-        (10, DeviceStation::Enters, read),
-        (11, DeviceStation::Enters, write),
-        (12, DeviceStation::Leaves, read),
-        (13, DeviceStation::Leaves, write),
-        (30, DeviceStation::DataComes(false), read),
-        (30, DeviceStation::DataEnters, read),
-        (35, DeviceStation::DataGoesUp, read),
-        (41, DeviceStation::Permitted, write),
-        (50, DeviceStation::Completes, read),
-        (60, DeviceStation::Completes, write),
-    ];
-    let mut facts = facts.map(|(at, station, request)| (at, Fact::Device((0, 0), station, request))).to_vec();
-    facts.push((61, Fact::Responds((0, 0), 2, 1)));
-    let at = of(&facts, 100);
-    for (name, expected) in [
-        ("iio/DATA_REQ_OF_CPU.MEM_READ.PART2", 16),
-        ("iio/TXN_REQ_OF_CPU.MEM_WRITE.ALL_PARTS", 1),
-        ("iio/COMP_BUF_OCCUPANCY.CMPD.PART2", 15),
-        ("iio/IOMMU0.FIRST_LOOKUPS", 2),
-        ("iio/IOMMU0.4K_HITS", 1),
-        ("iio/IOMMU0.MISSES", 1),
-        ("iio/FASTPATH.ACCEPT", 1),
-        ("iio/INBOUND_ARB_WON.DATA", 1),
-        ("iio/REQ_FROM_PCIE_CL_CMPL.NP", 1),
-        ("iio/REQ_FROM_PCIE_PASS_CMPL.NP", 1),
-        ("iio/REQ_FROM_PCIE_CL_CMPL.REQ_OWN", 1),
-        ("iio/REQ_FROM_PCIE_CMPL.IOMMU_REQ", 2),
-        ("iio/REQ_FROM_PCIE_CMPL.IOMMU_HIT", 1),
-        ("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR", 2),
-        ("iio/PWT_OCCUPANCY", 40),
-        ("irp/CACHE_TOTAL_OCCUPANCY.MEM", 40 + 49),
-        ("irp/FAF_OCCUPANCY", 20),
-        ("irp/TRANSACTIONS.WR_PREF", 1),
-        ("irp/TxC_BL_DRS_OCCUPANCY", 5),
-        ("irp/IRP_ALL.EVICTS", 2),
-        ("irp/MISC1.LOST_FWD", 1),
-        ("irp/SNOOP_RESP.HIT_ES", 1),
-        ("m2pcie/TxC_INSERTS_AD.AGT_0", 2),
-        ("m2pcie/TxC_INSERTS_AK.AGT_0", 1),
-        ("m2pcie/IIO_CREDITS_USED.DRS_0", 5),
-        ("m2pcie/RxC_CYCLES_NE.CHA_IDI", 5),
-    ] {
-        counts(&at, 0, name, expected);
-    }
-}
-
-#[test]
-fn a_core_reads_a_device_and_rings_a_doorbell() {
-    let facts = [
-        (10, StackFact::CoreComes { port: 1, reads: true }),
-        (12, StackFact::CoreComes { port: 1, reads: false }),
-        (20, StackFact::CoreAnswered { port: 1, reads: false }),
-        (40, StackFact::CoreAnswered { port: 1, reads: true }),
-    ];
-    let at = of(&facts.map(|(at, fact)| (at, Fact::Stack((0, 0), fact))), 50);
-    counts(&at, 0, "iio/DATA_REQ_BY_CPU.MEM_READ.PART1", 16);
-    counts(&at, 0, "iio/DATA_REQ_BY_CPU.MEM_WRITE.PART1", 2);
-    // The device completes the read with its data; nothing comes back of the write.
-    counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.PART1", 16);
-    counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART1", 1);
-    counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.ALL_PARTS", 16);
-    counts(&at, 0, "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO", 30 + 8);
-    // Both are there from 12 to 20, one from 10 to 40.
-    counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 2);
-    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 30);
-    counts(&at, 0, "irp/TxC_BL_NCS_OCCUPANCY", 30);
-    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCB_0", 8);
-    counts(&at, 0, "m2pcie/TxC_INSERTS_BL.AGT_0", 1);
-}
-
-#[test]
-fn a_line_goes_to_another_stack_of_the_other_socket() {
-    let line = PeerLine { reads: false, socket: 1, stack: 0, link: Some(2), to: 0, port: 3, shared: false };
-    let stations = [
-        (10, PeerStation::Enters),
-        (11, PeerStation::Waits),
-        (15, PeerStation::Leaves(true)),
-        (50, PeerStation::Arrives),
-        (58, PeerStation::Taken),
-        (90, PeerStation::Back),
-    ];
-    let at = of(&stations.map(|(at, station)| (at, Fact::Peer(station, line))), 100);
-    counts(&at, 1, "iio/DATA_REQ_OF_CPU.PEER_WRITE.PART3", 16);
-    counts(&at, 0, "iio/TXN_REQ_BY_CPU.PEER_WRITE.PART3", 1);
-    counts(&at, 1, "irp/P2P_OCCUPANCY", 5);
-    counts(&at, 1, "irp/P2P_TRANSACTIONS.REM", 1);
-    counts(&at, 1, "m2pcie/REMOTE_SHAR_P2P_CRD_WAIT_1.UPI2_NCB", 4);
-    counts(&at, 1, "m2pcie/REMOTE_DED_P2P_CRD_TAKEN_1.UPI2_NCB", 1);
-    counts(&at, 0, "m2pcie/REMOTE_P2P_DED_RETURNED.UPI2_NCB", 1);
-    counts(&at, 0, "m2pcie/P2P_CRD_OCCUPANCY.REMOTE_NCB", 8);
-    counts(&at, 1, "m2pcie/P2P_DED_RECEIVED.REMOTE_NCB", 1);
-    counts(&at, 1, "m2pcie/P2P_SHAR_RECEIVED.ALL", 0);
-    counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART3", 0);
-}
-
-#[test]
-fn a_device_that_another_one_reads_completes_with_data() {
-    let line = PeerLine { reads: true, socket: 0, stack: 1, link: None, to: 0, port: 5, shared: true };
-    let stations = [
-        (10, PeerStation::Enters),
-        (11, PeerStation::Leaves(false)),
-        (20, PeerStation::Arrives),
-        (60, PeerStation::Taken),
-        (70, PeerStation::Back),
-    ];
-    let at = of(&stations.map(|(at, station)| (at, Fact::Peer(station, line))), 100);
-    // Table 2-204; Intel's file: a device completes what was requested of it.
-    counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART5", 1);
-    counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.PART5", 16);
-    counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 1);
-    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 40);
-}
-
-#[test]
-fn writes_to_an_expander_take_two_flits() {
-    let facts = [
-        (1, ExpanderFact::Sends { writes: false, partial: false }),
-        (2, ExpanderFact::Sends { writes: true, partial: true }),
-        (10, ExpanderFact::Comes { writes: false, credits: true }),
-        (18, ExpanderFact::Unpacked { writes: false }),
-    ];
-    let at = of(&facts.map(|(at, fact)| (at, Fact::Expander((0, 0), fact))), 20);
-    counts(&at, 0, "cxlcm/TxC_FLITS.VALID", 3);
-    counts(&at, 0, "cxlcm/TxC_FLITS.BE_HDR", 1);
-    counts(&at, 0, "cxldp/TxC_AGF_INSERTS.M2S_DATA", 1);
-    counts(&at, 0, "cxlcm/RxC_FLITS.VALID", 2);
-    counts(&at, 0, "cxlcm/RxC_PACK_BUF_NE.MEM_DATA", 8);
-    counts(&at, 0, "cxlcm/RxC_MISC.LLCRD", 1);
 }
 
 #[test]
