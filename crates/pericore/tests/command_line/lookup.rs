@@ -78,9 +78,9 @@ fn rows_have_what_their_counts_come_from() {
     };
     let reads = row("CAS_COUNT", "RD");
     assert!(reads["origin"] == "emergent" && reads["counts_in"][0] == "programs", "{reads}");
-    // Nobody sends a message of this kind but a scenario's `doorbell`; persistent memory has no place in this family.
-    assert_eq!(row("EVENT_MSG", "DOORBELL_RCVD")["counts_in"], serde_json::json!(["messages"]));
-    assert_eq!(row("EVENT_MSG", "DOORBELL_RCVD")["origin"], "scripted");
+    // Nothing holds the bus but a scenario's `phold`; persistent memory has no place in this family.
+    assert_eq!(row("PHOLD_CYCLES", "ASSERT_TO_ACK")["counts_in"], serde_json::json!(["messages"]));
+    assert_eq!(row("PHOLD_CYCLES", "ASSERT_TO_ACK")["origin"], "scripted");
     let memory = row("TOR_INSERTS", "IA_MISS_DRD_PMM");
     assert!(memory["out_of_count"] == true && memory["reason"].as_str().expect("a text").contains("persistent memory"));
     assert_eq!(row("TxR_HORZ_INSERTS", "AD_UNCRD")["out_of_count"], false);

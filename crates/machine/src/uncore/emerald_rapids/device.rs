@@ -10,7 +10,7 @@ use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
-use pericore_workload::DeviceAim;
+use pericore_workload::{DeviceAim, MessageKind};
 
 /// Ports of a stack.
 pub const PORTS: u16 = 8;
@@ -218,6 +218,10 @@ impl Model {
         self.pool.remove(request);
         if class.kind != Kind::DmaRead && class.kind != Kind::DmaWriteback {
             self.port_wrote(socket, stack, line);
+        }
+        // What a system does beside its devices: it has them interrupt a core for each page that they are done with.
+        if self.system && line.is_multiple_of(REQUESTS_OF_A_PAGE) {
+            self.send_to_system(socket.into(), MessageKind::Interrupt, stack.into(), reader);
         }
         if thread != u16::MAX {
             self.device_done(thread, reader);

@@ -9,7 +9,7 @@ use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{AgentFact, Kind, Lookup, Readers, Ring};
 use pericore_parts::program::Cores;
-use pericore_workload::Access;
+use pericore_workload::{Access, MessageKind};
 
 /// Lines of a system's code, and of the part that runs most.
 const CODE_LINES: u32 = 1 << 16;
@@ -255,7 +255,8 @@ impl Model {
     }
 
     /// What a system does besides its workload: fetches code, walks pages, flushes a line, looks at a device, prefetches into the
-    /// LLC. Rates are assumptions, low enough to leave bandwidth alone.
+    /// LLC; wakes other cores, lets interrupts in, reads a register, needs a random number. Rates are assumptions, low
+    /// enough to leave bandwidth alone.
     fn chores<R: Readers>(&mut self, thread: u16, line: u32, reader: &mut R) {
         if !self.system {
             return;
@@ -275,6 +276,19 @@ impl Model {
         let tables = top - 1 - CODE_LINES - (line >> 6) % (1 << 14);
         let device = 3 << address::REGION_BITS | own << (address::REGION_BITS - 1) | (scattered % 4096);
         let near = line ^ 1;
+        let message = match turn % 32 {
+            1 => Some(MessageKind::Processor),
+            3 => Some(MessageKind::Priority),
+            5 if scattered >> 31 == 0 => Some(MessageKind::RandomNumber),
+            5 => Some(MessageKind::RandomSeed),
+            22 => Some(MessageKind::Register),
+            26 => Some(MessageKind::Doorbell),
+            _ => None,
+        };
+        if let Some(kind) = message {
+            self.send_to_system(own as u16, kind, scattered, reader);
+            return;
+        }
         let (kind, wanted) = match turn % 32 {
             0 | 8 | 16 | 24 => (Kind::CodeRead, code),
             4 => (Kind::CodePrefetch, code ^ 1),

@@ -52,8 +52,9 @@ const WORKLOADS: &[&str] = &[
     include_str!("../../../../scenarios/modules.scenario"),
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
     concat!("two ", include_str!("../../../../scenarios/system.scenario")),
-    concat!("two ", include_str!("../../../../scenarios/forwarding.scenario")),
-    concat!("accelerators=2 ", include_str!("../../../../scenarios/accelerators.scenario")),
+    "accelerators=2 stream:requests=3000,threads=64,read=50,footprint=4G,cxl=60",
+    "two dma-write:requests=2500,threads=64,remote=50,footprint=64M,peer=25,atomic=40",
+    "two dma-read:requests=1500,threads=32,remote=50,footprint=64M,peer=25",
 ];
 
 /// The same on a part with four dies.
