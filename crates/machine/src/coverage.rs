@@ -57,7 +57,10 @@ pub struct Coverage {
 }
 
 /// The files.
-const FILES: [(&str, &str); 1] = [("emerald-rapids", include_str!("../coverage/emerald-rapids.txt"))];
+const FILES: [(&str, &str); 2] = [
+    ("e5-2600", include_str!("../coverage/e5-2600.txt")),
+    ("emerald-rapids", include_str!("../coverage/emerald-rapids.txt")),
+];
 
 impl Coverage {
     /// Those of a family; `None` without a file of it.

@@ -62,11 +62,12 @@ fn lists_keep_the_contracts_keys() {
     }
 }
 
-/// Of every row of Emerald Rapids it is known where it counts and by what, or why it does not.
+/// Of every row of the families with shipped scenarios it is known where it counts and by what, or why it does not.
 #[test]
 fn rows_have_what_their_counts_come_from() {
-    let rows = rows(&["list", "--machine", "emerald-rapids", "--json"]);
-    for row in &rows {
+    let of = |machine: &str| rows(&["list", "--machine", machine, "--json"]);
+    let (rows, older) = (of("emerald-rapids"), of("e5-2600"));
+    for row in rows.iter().chain(&older) {
         let scenarios = row["counts_in"].as_array().expect("a list").len();
         let (origin, out) = (row["origin"].as_str(), row["out_of_count"].as_bool().expect("a truth value"));
         assert_eq!(row["scripted"], origin == Some("scripted"), "{row}");

@@ -1,5 +1,6 @@
 //! What the tests of several models use.
 
+pub mod labels;
 pub mod reasons;
 pub mod recorder;
 pub mod rules;

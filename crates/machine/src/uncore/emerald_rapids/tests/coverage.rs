@@ -12,7 +12,8 @@ use super::{model, run};
 use crate::coverage::tests::{Row, text, whole};
 use crate::coverage::{CountOrigin, Label};
 use crate::ledger::Question;
-use crate::uncore::tests::rules::Rules;
+use crate::uncore::tests::labels::{is_modelled, share, without_keys, write_or_compare};
+use crate::uncore::tests::rules::{Rules, fits};
 use pericore_truth::emerald_rapids::Snapshot;
 
 /// A scenario: its name, the machine that it is for, and what stands for the machine before a workload here.
@@ -47,8 +48,6 @@ const OUT_OF_COUNT: &str = include_str!("../../../../coverage/emerald-rapids.out
 const KEYS: &str = include_str!("../../../../coverage/emerald-rapids.keys.txt");
 /// Reasons that there may be.
 const REASONS: usize = 15;
-/// Set to write the tables anew.
-const WRITE: &str = "PERICORE_WRITE_TABLES";
 /// Per cent of the events and of the selections in the count that must count, not scripted.
 const SHARES: [f64; 2] = [88.5, 69.3];
 /// Per cent of those that count which must have a definition in the truth reader.
@@ -87,13 +86,6 @@ fn seen_in(keys: &str, scenario: &str) -> Seen {
     let mut tally = Tally { wiring, seen: HashSet::new() };
     run(&mut model, &mut tally);
     tally.seen
-}
-
-/// A scenario without the lines of keys that name events.
-fn without_keys(scenario: &str) -> String {
-    let named: Vec<&str> = Rules::parse(KEYS).pairs().map(|(key, _)| key).collect();
-    let stays = |line: &&str| !line.split_whitespace().next().is_some_and(|key| named.contains(&key));
-    scenario.lines().filter(stays).map(|line| format!("{line}\n")).collect()
 }
 
 /// True if a counter with this control value counts anything of what was emitted.
@@ -167,24 +159,11 @@ impl Judge {
         if self.out.has(&name) {
             self.refuted.push(name.clone());
         }
-        let is_named =
-            self.named.pairs().any(|(_, events)| crate::uncore::tests::rules::fits(events.as_bytes(), name.as_bytes()));
+        let is_named = self.named.pairs().any(|(_, events)| fits(events.as_bytes(), name.as_bytes()));
         let is_scripted = is_named && !counts(unit, index, config, &self.unnamed);
         let origin = if is_scripted { CountOrigin::Scripted } else { CountOrigin::Emergent };
         Label::Counts { origin, scenarios }
     }
-}
-
-/// True for what counts and is not scripted.
-const fn is_modelled(label: &Label) -> bool {
-    matches!(label, Label::Counts { origin: CountOrigin::Emergent | CountOrigin::Derived, .. })
-}
-
-/// How many of some labels are in the count, and how many of them count and are not scripted.
-fn share<'a>(labels: impl Iterator<Item = &'a Label>) -> (usize, usize, f64) {
-    let in_count: Vec<&Label> = labels.filter(|label| !matches!(label, Label::OutOfCount(_))).collect();
-    let modelled = in_count.iter().filter(|label| is_modelled(label)).count();
-    (modelled, in_count.len(), 100.0 * modelled as f64 / in_count.len() as f64)
 }
 
 /// A row of the document: how many of an event's selections count, and the rest by reason.
@@ -211,22 +190,12 @@ fn row(event: &str, labels: &[Label]) -> String {
     format!("| {event} | {modelled} of {in_count} | {} |\n", rest.join("; "))
 }
 
-fn write_or_compare(path: &str, text: &str) {
-    if std::env::var_os(WRITE).is_some() {
-        std::fs::write(path, text).unwrap();
-    }
-    assert!(
-        std::fs::read_to_string(path).unwrap_or_default() == text,
-        "{path} is not current: run this test with {WRITE}=1"
-    );
-}
-
 #[test]
 fn the_shares_hold_and_the_tables_are_current() {
     let full: Vec<Seen> = SHIPPED.iter().map(|Shipped(_, _, keys, scenario)| seen_in(keys, scenario)).collect();
     let mut unnamed = Seen::new();
     for (Shipped(_, _, keys, scenario), seen) in SHIPPED.iter().zip(&full) {
-        let stripped = without_keys(scenario);
+        let stripped = without_keys(scenario, KEYS);
         unnamed.extend(if stripped.lines().eq(scenario.lines()) { seen.clone() } else { seen_in(keys, &stripped) });
     }
     let everything: Seen = full.iter().flatten().copied().collect();
