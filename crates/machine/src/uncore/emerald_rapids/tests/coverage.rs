@@ -20,25 +20,26 @@ use pericore_truth::emerald_rapids::Snapshot;
 struct Shipped(&'static str, &'static str, &'static str, &'static str);
 
 macro_rules! shipped {
-    ($($name:literal, $keys:literal, $machine:literal;)*) => {
+    ($($name:literal in $folder:literal, $keys:literal, $machine:literal;)*) => {
         const SHIPPED: &[Shipped] = &[$(Shipped(
-            $name, $machine, $keys, include_str!(concat!("../../../../scenarios/", $name, ".scenario")),
+            $name, $machine, $keys, include_str!(concat!("../../../../scenarios/", $folder, $name, ".scenario")),
         ),)*];
     };
 }
 
 shipped! {
-    "programs", "", "8592+";
-    "neighbours", "two ", "8592+:sockets=2";
-    "clusters", "two snc=4 ", "8592+:sockets=2,snc=4";
-    "accelerators", "accelerators=2 ", "8592+:accelerators=2";
-    "forwarding", "two ", "8592+:sockets=2";
-    "system", "two ", "8592+:sockets=2";
-    "crowd", "two ", "8592+:sockets=2";
-    "messages", "two ", "8592+:sockets=2";
-    "modules", "", "8592+";
-    "package", "", "8592+";
-    "day", "", "8592+";
+    "programs" in "emerald-rapids/", "", "8592+";
+    "neighbours" in "emerald-rapids/", "two ", "8592+:sockets=2";
+    "clusters" in "emerald-rapids/", "two snc=4 ", "8592+:sockets=2,snc=4";
+    "accelerators" in "emerald-rapids/", "accelerators=2 ", "8592+:accelerators=2";
+    "forwarding" in "emerald-rapids/", "two ", "8592+:sockets=2";
+    "crowd" in "emerald-rapids/", "two ", "8592+:sockets=2";
+    "columns" in "emerald-rapids/", "two ", "8592+:sockets=2";
+    "system" in "", "two ", "8592+:sockets=2";
+    "messages" in "", "two ", "8592+:sockets=2";
+    "modules" in "", "", "8592+";
+    "package" in "", "", "8592+";
+    "day" in "", "", "8592+";
 }
 
 /// Why the others do not count, or cannot.
@@ -49,7 +50,7 @@ const KEYS: &str = include_str!("../../../../coverage/emerald-rapids.keys.txt");
 /// Reasons that there may be.
 const REASONS: usize = 15;
 /// Per cent of the events and of the selections in the count that must count, not scripted.
-const SHARES: [f64; 2] = [88.5, 69.3];
+const SHARES: [f64; 2] = [89.0, 70.0];
 /// Per cent of those that count which must have a definition in the truth reader.
 const DEFINED: f64 = 99.0;
 
