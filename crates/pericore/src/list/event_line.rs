@@ -33,9 +33,10 @@ pub(super) struct EventLine<'a> {
     pub(super) caveats: &'a [&'a str],
     #[cfg_attr(test, serde(skip_serializing_if = "std::ops::Not::not"))]
     pub(super) later: bool,
-    /// What its counts on the software machine come from; none for families without shipped scenarios.
-    #[cfg_attr(test, serde(flatten, skip_serializing_if = "Option::is_none"))]
-    pub(super) coverage: Option<CoverageInfo<'a>>,
+    /// The keys of what its counts on the software machine come from; none for families without shipped scenarios. Many
+    /// lines share them: they are written once.
+    #[cfg_attr(test, serde(skip))]
+    pub(super) coverage: Option<&'a str>,
 }
 
 /// In which shipped scenarios it counts and by what, or why it does not.
@@ -65,7 +66,10 @@ impl<'a> CoverageInfo<'a> {
         }
     }
 
-    fn write(&self, line: &mut String) {
+    /// The keys that it adds to a line.
+    pub(super) fn keys(&self) -> String {
+        let mut keys = String::new();
+        let line = &mut keys;
         list(line, ",\"counts_in\":[", self.counts_in, |line, name| text(line, "", name));
         optional(line, ",\"origin\":", self.origin);
         line.push_str(if self.scripted { ",\"scripted\":true" } else { ",\"scripted\":false" });
@@ -73,6 +77,7 @@ impl<'a> CoverageInfo<'a> {
         if let Some(reason) = self.reason {
             text(line, ",\"reason\":", reason);
         }
+        keys
     }
 }
 
@@ -131,9 +136,7 @@ impl EventLine<'_> {
         if self.later {
             line.push_str(",\"later\":true");
         }
-        if let Some(coverage) = &self.coverage {
-            coverage.write(&mut line);
-        }
+        line.push_str(self.coverage.unwrap_or_default());
         line.push_str("}\n");
         out.write_all(line.as_bytes())
     }
@@ -221,7 +224,9 @@ mod tests {
             Label::Absent("nothing \"does\""),
             Label::OutOfCount("of other parts"),
         ];
-        let row = |is_full: bool, number: u8| EventLine {
+        let infos = labels.each_ref().map(CoverageInfo::of);
+        let keys = infos.each_ref().map(CoverageInfo::keys);
+        let row = |is_full: bool, number: usize| EventLine {
             family: "e5-2600",
             unit: "cbo",
             event: "A",
@@ -244,13 +249,19 @@ mod tests {
             description: "Tab\t, back\\slash, \u{1}, µ and \u{7f}.",
             caveats: if is_full { &["One.", "T\nwo."] } else { &[] },
             later: is_full,
-            coverage: labels.get(usize::from(number)).map(CoverageInfo::of),
+            coverage: keys.get(number).map(String::as_str),
         };
-        for row in [row(true, 0), row(false, 1), row(true, 2), row(false, 3)] {
+        for (is_full, number) in [(true, 0), (false, 1), (true, 2), (false, 3)] {
+            let row = row(is_full, number);
             let mut written = Vec::new();
             row.write(&mut written).expect("memory");
-            let expected = serde_json::to_string(&row).expect("JSON") + "\n";
-            assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
+            let mut expected = serde_json::to_string(&row).expect("JSON");
+            if let Some(info) = infos.get(number) {
+                // The line's object goes on with the keys of the other.
+                let more = serde_json::to_string(info).expect("JSON");
+                expected = format!("{},{}", expected.trim_end_matches('}'), &more[1..]);
+            }
+            assert_eq!(String::from_utf8(written).expect("UTF-8"), expected + "\n");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use pericore_catalog::kernel::IntelNames;
 use pericore_catalog::search::Query;
 use pericore_catalog::{Event, Family, FilterNeed, FilterUse, Role, Subevent, Unit};
-use pericore_machine::coverage::Coverage;
+use pericore_machine::coverage::{Coverage, Label};
 use pericore_text::Paint;
 
 use super::event_line::{CoverageInfo, EventLine, FilterInfo, hexadecimal};
@@ -17,6 +17,8 @@ use crate::terminal::counter_list;
 pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_>) -> io::Result<usize> {
     let modelled = pericore_machine::modelled(family);
     let coverage = if request.args.json { Coverage::of(family.name) } else { None };
+    let labels = coverage.as_ref().map_or(&[] as &[Label], Coverage::labels);
+    let labels: Vec<String> = labels.iter().map(|label| CoverageInfo::of(label).keys()).collect();
     let mut rows = 0;
     let mut marked = false;
     for (index, unit, query) in request.units(family) {
@@ -32,7 +34,7 @@ pub fn print(out: &mut impl Write, family: &'static Family, request: &Request<'_
                 continue;
             }
             if let Some(intel) = &intel {
-                json(out, family, unit, event, &shown, (intel, coverage.as_ref()))?;
+                json(out, family, unit, event, &shown, (intel, coverage.as_ref(), &labels))?;
                 continue;
             }
             if !headed {
@@ -107,13 +109,13 @@ fn json(
     unit: &'static Unit,
     event: &Event,
     shown: &Shown,
-    (intel, coverage): (&IntelNames, Option<&Coverage>),
+    (intel, coverage, labels): (&IntelNames, Option<&Coverage>, &[String]),
 ) -> io::Result<()> {
     let numbers = coverage.map_or(&[] as &[u16], |coverage| coverage.numbers(unit.name, event.name));
     // An event with one subevent has its label.
     let label = |place: usize| {
         let number = numbers.get(place).or(numbers.first())?;
-        coverage?.labels().get(usize::from(*number))
+        labels.get(usize::from(*number)).map(String::as_str)
     };
     let checked = |subevent| pericore_machine::checked(family.name, unit.name, event.name, subevent).is_some();
     let intel = |subevent| {
@@ -142,7 +144,7 @@ fn json(
             description: event.description,
             caveats: event.caveats,
             later: event.later,
-            coverage: label(0).map(CoverageInfo::of),
+            coverage: label(0),
         };
         row.write(out)?;
     }
@@ -168,7 +170,7 @@ fn json(
             description: subevent.description,
             caveats: subevent.caveats,
             later: subevent.later,
-            coverage: label(place + 1).map(CoverageInfo::of),
+            coverage: label(place + 1),
         };
         row.write(out)?;
     }
