@@ -29,6 +29,7 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
         unit_of_measure: unit,
         standard_error: None,
         spread: None,
+        interval: None,
         truth: None,
         limit: None,
         nature: pericore_report::Nature::default(),

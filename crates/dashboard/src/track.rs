@@ -190,6 +190,7 @@ mod tests {
             unit_of_measure: None,
             standard_error: None,
             spread: None,
+            interval: None,
             truth: None,
             limit: None,
             nature: pericore_report::Nature::default(),

@@ -78,8 +78,12 @@ where
             };
             self.machine.borrow_mut().run_for(slice);
             let machine = self.machine.borrow();
-            if (self.watch)(&machine)? == Passed::Over || machine.finished() {
+            let seen = (self.watch)(&machine)?;
+            if seen == Passed::Over || machine.finished() {
                 return Ok(Passed::Over);
+            }
+            if seen != Passed::On {
+                return Ok(seen);
             }
             if left == Some(slice) {
                 return Ok(Passed::On);

@@ -6,11 +6,13 @@
 //! passes each sample to a sink.
 //!
 //! The other modules are what any measurement of a software machine needs: [`VirtualClock`], the clock of
-//! `observe::run`; [`start`]; [`plan`]; [`silent`], counts that no model makes; [`truth`], the model's own figures.
+//! `observe::run`; [`start`]; [`plan`]; [`silent`], counts that no model makes; [`truth`], the model's own figures;
+//! [`sampled`], what windows of a program say of all of it.
 
 mod clock;
 mod error;
 mod experiment;
+pub mod sampled;
 pub mod silent;
 pub mod start;
 mod started;

@@ -10,6 +10,7 @@ mod modelled;
 mod named_truth;
 mod nehalem_model;
 mod phases;
+mod sampling;
 mod steady_replay;
 mod traffic;
 mod warm_up;

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::cache::{Evicted, Right};
 use super::core::{Core, Level};
 use super::llc::{Llc, bits};
+use super::program::FoundIn;
 use pericore_facts::LineState;
 use pericore_workload::Access;
 
@@ -120,6 +121,50 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
         false
     }
 
+    /// A core's access that missed the first level of a program's tracer.
+    fn warm_l2(&mut self, core: u8, line: u32, store: bool) -> FoundIn {
+        let has_it = self.core(core).access_l2(line, store);
+        let found = if has_it { FoundIn::L2 } else { self.warm_fetch(core, line, store) };
+        if store {
+            let evicted = self.core(core).dirty_l1(line);
+            self.warm_write_back(core, evicted);
+        }
+        found
+    }
+
+    /// A core's L2 gets a line that it does not have, or has for reading only.
+    fn warm_fetch(&mut self, core: u8, line: u32, store: bool) -> FoundIn {
+        let cached = (0..self.sockets()).any(|socket| self.llc(socket, line).find(line).is_some());
+        let shared = self.warm_llc(core, line, store) && !store;
+        let right = if shared { Right::Shared } else { Right::Exclusive };
+        let evicted = self.core(core).l2.put(line, right).filter(|evicted| evicted.right == Right::Modified);
+        self.warm_write_back(core, evicted);
+        if cached { FoundIn::Cache } else { FoundIn::Memory }
+    }
+
+    /// The first level of a program's tracer gives a dirty line up.
+    fn warm_l1_gives_up(&mut self, core: u8, line: u32) {
+        let evicted = self.core(core).write_back_l1(line);
+        self.warm_write_back(core, evicted);
+    }
+
+    /// A line is stored to around the caches: no socket has it any more.
+    fn warm_around(&mut self, line: u32) {
+        for socket in 0..self.sockets() {
+            self.warm_take(socket, line);
+        }
+    }
+
+    /// A socket loses a line.
+    fn warm_take(&mut self, socket: u8, line: u32) {
+        let llc = self.llc(socket, line);
+        if let Some(way) = llc.find(line) {
+            let holders = llc.cores(way);
+            llc.remove(way);
+            self.warm_snoop(socket, line, holders, true);
+        }
+    }
+
     /// A device writes a line into the LLC of a socket; true if the line was not there.
     fn warm_device(&mut self, socket: u8, line: u32) -> bool {
         let llc = self.llc(socket, line);
@@ -138,12 +183,7 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
     /// A line comes into a socket that does not have it, and leaves all others.
     fn warm_fill(&mut self, socket: u8, line: u32, state: LineState, cores: u8) {
         for other in (0..self.sockets()).filter(|&other| other != socket) {
-            let llc = self.llc(other, line);
-            if let Some(way) = llc.find(line) {
-                let holders = llc.cores(way);
-                llc.remove(way);
-                self.warm_snoop(other, line, holders, true);
-            }
+            self.warm_take(other, line);
         }
         self.owns(socket, line);
         let (first, device_ways) = (self.first_core(socket), self.device_ways());

@@ -129,6 +129,14 @@ pub trait Worker {
     /// The phase that waits may begin now.
     fn go_on(&mut self);
 
+    /// Passes over what lies before the next window of a sampled program, and opens it.
+    fn open_window(&mut self);
+
+    /// True if a sampled program stands between two windows, and nothing is under way.
+    fn is_between_windows(&self) -> bool {
+        self.agenda().program.as_ref().is_some_and(Program::is_between_windows) && self.is_at_rest()
+    }
+
     /// How far the workload has come.
     fn progress(&self) -> Progress {
         self.agenda().progress()

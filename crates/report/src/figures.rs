@@ -58,8 +58,8 @@ pub fn value(row: &Row) -> String {
 /// measure. Nothing for other numbers.
 pub fn precision(row: &Row) -> Option<String> {
     let number = row.value.number()?;
-    // How far runs lie apart says more.
-    if row.value.validity().duty() >= 1.0 || row.spread.is_some() {
+    // How far runs lie apart says more, and an interval stands beside its number.
+    if row.value.validity().duty() >= 1.0 || row.spread.is_some() || row.interval.is_some() {
         return None;
     }
     Some(match row.standard_error {

@@ -18,6 +18,7 @@ pub mod over_time;
 pub mod page;
 pub mod rows;
 pub mod runs;
+pub mod sampled;
 pub mod sheet;
 pub mod stacks;
 pub mod summary;

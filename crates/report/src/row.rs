@@ -48,6 +48,8 @@ pub struct Row {
     pub standard_error: Option<f64>,
     /// For the mean of several runs its standard error, as a share of it.
     pub spread: Option<f64>,
+    /// For a number of a sampled run its 95 % interval, in the row's unit of measure.
+    pub interval: Option<[f64; 2]>,
     /// What the model knows, if it was asked for and the model knows it.
     pub truth: Option<f64>,
     /// Of a metric: from where on it tells a limit.
@@ -125,6 +127,7 @@ impl Row {
             unit_of_measure: None,
             standard_error: None,
             spread: None,
+            interval: None,
             truth: None,
             limit: None,
             nature: Nature::default(),

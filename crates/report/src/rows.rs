@@ -37,6 +37,7 @@ pub fn report(
                 unit_of_measure: Some(metric.unit_of_measure),
                 standard_error: total.standard_error,
                 spread: None,
+                interval: None,
                 truth: same.and_then(|total| total.value.number()),
                 limit: metric.row.and_then(|row| row.limit),
                 nature: Nature {
@@ -80,6 +81,7 @@ fn of_event(
         unit_of_measure: None,
         standard_error: total.standard_error,
         spread: None,
+        interval: None,
         truth: truths.and_then(|totals| find(totals, total.part)),
         limit: None,
         nature: Nature::default(),

@@ -89,6 +89,7 @@ fn together(first: &Row, rows: &[&Row]) -> Row {
         unit_of_measure: first.unit_of_measure,
         standard_error: None,
         spread: numbers.as_deref().and_then(spread),
+        interval: None,
         truth: truths.as_deref().map(average),
         limit: first.limit,
         nature: first.nature,

@@ -66,7 +66,7 @@ pub fn print(out: &mut impl Write, report: &Report, style: Style<'_>) -> io::Res
         if let Some(spread) = row.spread {
             name = format!("{name} (+- {:.2} %)", spread * 100.0);
         }
-        name += &doubt(row);
+        name += &row.interval.map_or_else(|| doubt(row), |[low, high]| half_interval(row, high - low));
         line(out, &numbers(&value, &true_value, &error), &name)?;
     }
     writeln!(out)?;
@@ -114,6 +114,14 @@ fn doubt(row: &Row) -> String {
         Grade::Scaled if row.value.number().is_some() => format!(" ({:.0} %)", validity.duty() * 100.0),
         Grade::Suspect => format!(" {}", mark(Grade::Suspect)),
         _ => String::new(),
+    }
+}
+
+/// Half of the 95 % interval of a sampled run, as a share of the number, or for a zero in the row's unit of measure.
+fn half_interval(row: &Row, width: f64) -> String {
+    match row.value.number() {
+        Some(number) if number != 0.0 => format!(" (+- {:.2} %)", width / 2.0 / number.abs() * 100.0),
+        _ => format!(" (at most {})", shown(width, row.unit_of_measure, Digits::Grouped)),
     }
 }
 

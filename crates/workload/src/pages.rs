@@ -34,6 +34,28 @@ pub struct Pages {
     nodes: Nodes,
     frames: Vec<Frames>,
     processes: HashMap<u32, BTreeMap<u64, Frame>>,
+    /// What was looked up last of those pages that share an entry: nearly every access finds its page here.
+    recent: Box<[Recent]>,
+}
+
+/// Entries of pages that were looked up.
+const RECENT: usize = 1024;
+
+/// A page that was looked up.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    process: u32,
+    page: u64,
+    frame: Frame,
+}
+
+impl Recent {
+    /// No page has that number: addresses end before.
+    const NONE: Self = Self { process: 0, page: u64::MAX, frame: Frame { number: 0, borrowed: true } };
+
+    const fn entry(process: u32, page: u64) -> usize {
+        (page ^ (process as u64) << 5) as usize % RECENT
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +69,8 @@ impl Pages {
     /// No pages, on a machine with such memory.
     pub fn new(size: PageSize, policy: Policy, nodes: Nodes) -> Self {
         let frames = vec![Frames::default(); usize::from(nodes.count)];
-        Self { bits: size.bits(), policy, nodes, frames, processes: HashMap::new() }
+        let recent = vec![Recent::NONE; RECENT].into_boxed_slice();
+        Self { bits: size.bits(), policy, nodes, frames, processes: HashMap::new(), recent }
     }
 
     /// Bytes of all frames that were ever in use.
@@ -58,6 +81,11 @@ impl Pages {
     /// The physical address of a virtual one, which is touched by it from a socket.
     pub fn touch(&mut self, process: u32, forked_from: Option<u32>, address: u64, store: bool, socket: u8) -> u64 {
         let (page, offset) = (address >> self.bits, address & ((1 << self.bits) - 1));
+        let entry = Recent::entry(process, page);
+        let recent = self.recent[entry];
+        if recent.page == page && recent.process == process && !(store && recent.frame.borrowed) {
+            return recent.frame.number << self.bits | offset;
+        }
         if !self.processes.contains_key(&process) {
             let mut table = forked_from.and_then(|parent| self.processes.get(&parent)).cloned().unwrap_or_default();
             table.values_mut().for_each(|frame| frame.borrowed = true);
@@ -65,14 +93,16 @@ impl Pages {
         }
         let known = self.processes.get(&process).and_then(|table| table.get(&page)).copied();
         let frame = match known.filter(|frame| !(store && frame.borrowed)) {
-            Some(frame) => frame.number,
+            Some(frame) => frame,
             None => {
                 let number = self.frame(self.policy.node(socket, page, self.nodes.count));
-                self.processes.entry(process).or_default().insert(page, Frame { number, borrowed: false });
-                number
+                let frame = Frame { number, borrowed: false };
+                self.processes.entry(process).or_default().insert(page, frame);
+                frame
             }
         };
-        frame << self.bits | offset
+        self.recent[entry] = Recent { process, page, frame };
+        frame.number << self.bits | offset
     }
 
     fn frame(&mut self, number: u8) -> u64 {
@@ -97,6 +127,10 @@ impl Pages {
         let gone: Vec<(u64, Frame)> = table.range(first..last).map(|(&page, &frame)| (page, frame)).collect();
         for (page, frame) in gone {
             table.remove(&page);
+            let recent = &mut self.recent[Recent::entry(process, page)];
+            if recent.process == process && recent.page == page {
+                *recent = Recent::NONE;
+            }
             if !frame.borrowed {
                 let node = frame.number / (self.nodes.span >> self.bits).max(1);
                 self.frames[node as usize].free.push(frame.number);

@@ -52,6 +52,7 @@ fn row(metric: usize, place: Option<Place>, number: f64, validity: Validity) -> 
         unit_of_measure: Some(measure),
         standard_error: None,
         spread: None,
+        interval: None,
         truth: None,
         limit: limit.map(|above| Limit { above, means: "It gives nearly all that it can.", see: &[] }),
         nature: Nature::default(),

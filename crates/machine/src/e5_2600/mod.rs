@@ -192,6 +192,10 @@ impl Worker for E5 {
         self.model.is_at_rest()
     }
 
+    fn open_window(&mut self) {
+        Worker::open_window(&mut self.model);
+    }
+
     fn go_on(&mut self) {
         self.model.go_on();
     }

@@ -19,8 +19,9 @@ use pericore_registers::{Address, Outcome, RegisterSpace, Width};
 use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, UnknownSetting};
 pub use checked::checked;
 pub use parameters::{FirstLevel, PRESETS, Parameters, add_part, part_file};
+use pericore_parts::program::Stage;
 use pericore_truth::{Latencies, Question, Shaped};
-use pericore_workload::{ProgramSettings, ProgramSource, Scenario, Workload};
+use pericore_workload::{ProgramSettings, ProgramSource, Sampling, Scenario, Workload};
 pub use shared::SharedMachine;
 pub use spec::{MachineSpec, SpecError};
 pub use truth::{MemoryKind, Snapshot, Window};
@@ -144,8 +145,35 @@ impl Machine {
         Ok(Self { chassis, model, clocks })
     }
 
+    /// The same machine with only windows of its program run in detail; what lies between them passes in no virtual
+    /// time, with caches, prefetchers and directories as if it had been run.
+    ///
+    /// # Panics
+    /// If it runs no program.
+    #[must_use]
+    pub fn sampled(mut self, sampling: Sampling) -> Self {
+        self.model.sample(sampling);
+        self
+    }
+
+    /// What the accesses that have their turn now are to the sample; nothing if there is none.
+    pub fn stage(&self) -> Option<Stage> {
+        self.model.stage()
+    }
+
+    /// What is known of all accesses of its program so far, also of those that were passed over: how many there are,
+    /// how many requests went beyond the L2s, and how many lines memory has read.
+    pub fn passed(&self) -> [u64; 3] {
+        let counts = self.program().unwrap_or_default();
+        let read = [MemoryKind::Dram, MemoryKind::Expander].map(|kind| self.memory_lines(kind)[0]);
+        [self.progress().done + counts.passed_over, counts.beyond_l2, read[0] + read[1] + counts.brought]
+    }
+
     /// Runs the model for so many ticks.
     pub fn run_for(&mut self, ticks: Tick) {
+        if self.model.is_between_windows() {
+            self.model.open_window();
+        }
         let until = self.model.now() + ticks;
         self.model.run_until(until, &mut self.chassis);
         self.chassis.set_now(until);
@@ -274,8 +302,8 @@ pub struct ReadLatencies<'a> {
     pub nanoseconds: f64,
 }
 
-/// Which signals of a family the model of its first preset emits, links between two sockets included where it can have them;
-/// `None` for a family without a model.
+/// Which signals of a family the model of its first preset emits, links between two sockets included where it can have
+/// them; `None` for a family without a model.
 pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
     let sockets = parameters.most_sockets().min(2);

@@ -6,9 +6,10 @@ use super::truth::{MemoryKind, Snapshot};
 use crate::e5_2600::E5;
 use crate::emerald_rapids::EmeraldRapids;
 use crate::nehalem::Nehalem;
-use pericore_parts::program::ProgramCounts;
+use pericore_parts::program::{Program, ProgramCounts, Stage};
 use pericore_parts::work::{DependentLoads, Progress, Worker};
 use pericore_truth::{Latencies, Question, Shaped};
+use pericore_workload::Sampling;
 
 /// The model of a machine. A choice at run time between types known at build time: within a run there is no indirect call.
 #[derive(Debug)]
@@ -65,6 +66,30 @@ impl Model {
     /// What the program has done so far, if one runs.
     pub fn program(&self) -> Option<ProgramCounts> {
         each!(self, model => model.program())
+    }
+
+    /// Only windows of the program are run in detail from now on.
+    ///
+    /// # Panics
+    /// If there is no program.
+    pub fn sample(&mut self, sampling: Sampling) {
+        let program = each!(self, model => model.agenda_mut().program.as_mut());
+        program.expect("only a program is sampled").sample(sampling);
+    }
+
+    /// What the accesses that have their turn now are to the sample.
+    pub fn stage(&self) -> Option<Stage> {
+        each!(self, model => model.agenda().program.as_ref()).and_then(Program::stage)
+    }
+
+    /// True if a sampled program stands between two windows.
+    pub fn is_between_windows(&self) -> bool {
+        each!(self, model => model.is_between_windows())
+    }
+
+    /// Passes over what lies before the next window.
+    pub fn open_window(&mut self) {
+        each!(self, model => Worker::open_window(&mut **model));
     }
 
     /// True when the workload is done and nothing is under way.

@@ -146,6 +146,10 @@ impl Worker for Nehalem {
         self.model.is_at_rest()
     }
 
+    fn open_window(&mut self) {
+        Worker::open_window(&mut self.model);
+    }
+
     fn go_on(&mut self) {
         self.model.go_on();
     }

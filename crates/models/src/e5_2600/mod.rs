@@ -46,7 +46,7 @@ pub use parameters::{MOST_SOCKETS, PHASE_SETTINGS, Parameters, SETTINGS};
 use pericore_parts::assignment::CoreAssignment;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
-use pericore_parts::program::Program;
+use pericore_parts::program::{ByFunction, Program};
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{Nodes, ProgramSettings, ProgramSource, Scenario};
 
@@ -232,6 +232,10 @@ impl Worker for Model {
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
             && self.devices.iter().all(Device::is_idle)
+    }
+
+    fn open_window(&mut self) {
+        ByFunction::open_window(self);
     }
 
     fn go_on(&mut self) {

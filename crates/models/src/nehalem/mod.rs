@@ -40,7 +40,7 @@ use pericore_facts::nehalem::{CHANNELS, NehalemFact, NehalemReader as Facts, Sno
 use pericore_parts::assignment::CoreAssignment;
 use pericore_parts::core::{Core, ThreadState};
 use pericore_parts::line::{LINE_BYTES, Place};
-use pericore_parts::program::Program;
+use pericore_parts::program::{ByFunction, Program};
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{Access, Generator, Nodes, Placement, ProgramSettings, ProgramSource, Scenario};
 use request::{Probe, Request, RequestId};
@@ -323,6 +323,10 @@ impl Worker for Model {
             && self.probes.is_empty()
             && self.sockets.iter().all(Socket::is_idle)
             && self.channels.iter().all(Channel::is_idle)
+    }
+
+    fn open_window(&mut self) {
+        ByFunction::open_window(self);
     }
 
     fn go_on(&mut self) {

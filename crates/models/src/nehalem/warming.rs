@@ -1,10 +1,12 @@
 //! Caches filled by function: what is Nehalem's of it.
 
 use super::Model;
+use super::event::Event;
 use super::parameters::CORES;
 use super::socket::Cache;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
+use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
 use pericore_parts::warming::{Inclusive, Warming, fill};
 use pericore_workload::Access;
 
@@ -54,5 +56,50 @@ impl Inclusive<16, 8192> for Model {
 
     fn llc(&mut self, socket: u8, _line: u32) -> &mut Cache {
         &mut self.sockets[usize::from(socket)].llc
+    }
+}
+
+impl ByFunction for Model {
+    fn program_mut(&mut self) -> Option<&mut Program> {
+        self.work.program.as_mut()
+    }
+
+    fn core_number(&self, thread: u16) -> u16 {
+        self.threads[usize::from(thread)].core.into()
+    }
+
+    fn foresee(&self, core: u16, line: u32) {
+        self.sockets[usize::from(core) / CORES].llc.prefetch(line);
+    }
+
+    /// LLC hits of 40 cycles, memory of 60 ns (docs/calibration.md).
+    fn busy_cycles(&self) -> [u64; 2] {
+        [40, 176]
+    }
+
+    fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
+        self.warm_l2(core as u8, line, want == Want::Own)
+    }
+
+    fn holds(&mut self, core: u16, line: u32) -> bool {
+        self.cores[usize::from(core)].l2.find(line).is_some()
+    }
+
+    fn fetch(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
+        self.warm_fetch(core as u8, line, want == Want::Own)
+    }
+
+    fn give_up(&mut self, core: u16, line: u32) {
+        self.warm_l1_gives_up(core as u8, line);
+    }
+
+    fn go_around(&mut self, _: u16, line: u32) {
+        self.warm_around(line);
+    }
+
+    fn wake(&mut self, thread: u16) {
+        if self.threads[usize::from(thread)].state.rouse() {
+            self.wheel.schedule(self.now, Event::Issue.of(thread));
+        }
     }
 }

@@ -55,6 +55,8 @@ pub enum Passed {
     On,
     /// A sample is wanted now, whatever the grid of intervals: what is measured has come to a marker.
     Marked,
+    /// The same, and then it is the turn of other events, whatever the time.
+    Turn,
     /// What is measured has ended, or an end was asked for: the driver takes the last sample.
     Over,
 }

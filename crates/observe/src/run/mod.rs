@@ -83,13 +83,16 @@ fn sample_until_the_end<C: Clock>(
         if is_over {
             backend.check();
         }
-        if is_over || is_due || passed == Passed::Marked {
+        if is_over || is_due || matches!(passed, Passed::Marked | Passed::Turn) {
             let sample = backend.sample(&|| clock.moment());
             sink(Taken { plan: backend.plan(), sample: &sample, end: end(clock) })?;
             if is_due {
                 due.step(now);
             }
             sample_began = start + now;
+        }
+        if !is_over && passed == Passed::Turn && takes_turns {
+            backend.rotate(&|| clock.moment());
         }
         if is_over {
             return Ok(());

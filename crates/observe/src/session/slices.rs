@@ -101,10 +101,12 @@ impl Slices {
     }
 }
 
+/// Half of the normal distribution's 95 % interval, in standard deviations.
+pub const NORMAL: f64 = 1.959_964;
+
 /// How much wider Student's 95 % interval is than that of the normal distribution, by degrees of freedom.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn student(freedom: usize) -> f64 {
-    const NORMAL: f64 = 1.959_964;
+pub fn student(freedom: usize) -> f64 {
     const FEW: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     let quantile = freedom.checked_sub(1).and_then(|at| FEW.get(at).copied()).unwrap_or_else(|| {
         // Cornish and Fisher's expansion, good to four digits from here on.

@@ -2,11 +2,9 @@
 //! there, so that snoops and evictions find them.
 
 use super::Reached;
+use super::buffers::RESERVED;
 use crate::cache::{Evicted, Right};
 use crate::core::{Buffer, Core};
-
-/// Buffers that prefetches leave to the program's own misses.
-const RESERVED: u32 = 2;
 
 impl Core {
     /// Looks up an access that missed the first level. True with [`Reached::Miss`] if a request must go out for it.
@@ -25,14 +23,14 @@ impl Core {
     /// Gets a buffer for a prefetch; false if there is no need or no room.
     #[inline]
     pub fn take_prefetch(&mut self, line: u32, store: bool) -> bool {
-        self.free_buffers() > RESERVED
+        self.free_buffers() > RESERVED as u32
             && self.l2.find(line).is_none()
             && !self.expects(line)
             && self.take_buffer(line, store) == Buffer::Taken
     }
 
     /// Looks up an access that missed the first level. False if a request must go out.
-    fn access_l2(&mut self, line: u32, store: bool) -> bool {
+    pub fn access_l2(&mut self, line: u32, store: bool) -> bool {
         let Some(found) = self.l2.find(line) else { return false };
         if store && self.l2.right(found) == Right::Shared {
             return false;

@@ -232,6 +232,8 @@ pub trait Cores<F> {
     /// An access at the L2, and what its prefetchers make of it; false if it must wait for a buffer.
     fn reach(&mut self, thread: u16, access: &Waiting, want: Want, facts: &mut F) -> bool {
         let line = access.line;
+        let is_sampled = self.program().is_some_and(|program| program.windows.is_some());
+        let is_new = is_sampled && !self.expects(self.core_of(thread), line);
         let reached = self.demand(thread, line, want, facts);
         let ([_, interval], [l2_latency, _]) = (self.paces(), self.data_times());
         let state = match reached {
@@ -241,6 +243,9 @@ pub trait Cores<F> {
         };
         if let Some(program) = self.program() {
             program.note(access, state);
+            if reached == Reached::Miss && is_new {
+                program.count_request();
+            }
         }
         *self.ready(thread) += interval;
         let core = self.core_of(thread);

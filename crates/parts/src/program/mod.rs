@@ -4,23 +4,32 @@
 //! go to hardware threads in turn. The stream is read in its own order, one access at a time, whatever its batches
 //! were, and so far ahead at most that a thread which has nothing to do does not make others run away.
 
+mod buffers;
+mod by_function;
 mod caches;
 mod dependence;
 mod issue;
 mod prefetch;
+mod sampled;
+#[cfg(test)]
+mod tests;
+mod windows;
 
 use pericore_engine::clock::HORIZON;
 use pericore_engine::{Period, Tick};
 
 use super::line::LINE_BYTES;
+use buffers::Buffers;
+pub use buffers::FoundIn;
+pub use by_function::ByFunction;
 use dependence::{DataState, Recent, ThreadAccess};
 pub use issue::{Cores, Pause, Reached, Want};
 use pericore_workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
 use prefetch::{MOST, Prefetcher};
 use std::collections::VecDeque;
+pub use windows::Stage;
+use windows::{AHEAD, Windows};
 
-/// Accesses that are read ahead for all threads together.
-const AHEAD: usize = 4096;
 /// Core cycles that the instructions of a hardware thread take altogether: half a day, and with the longest cycle half
 /// of the time that there is. Only a trace that no program has written says more; its instructions take no time from
 /// then on.
@@ -91,6 +100,10 @@ pub struct Program {
     /// Hardware threads that starved and have an access now.
     woken: Vec<u16>,
     counts: ProgramCounts,
+    /// Of a program that is sampled.
+    windows: Option<Windows>,
+    /// Of each core, between windows.
+    buffers: Vec<Buffers>,
 }
 
 /// What a program did to the model.
@@ -100,6 +113,12 @@ pub struct ProgramCounts {
     pub kinds: [u64; ProgramKind::COUNT],
     /// L2 prefetches sent out.
     pub prefetches: u64,
+    /// Requests of accesses and prefetches beyond the L2, those that were passed over among them; of a sampled program.
+    pub beyond_l2: u64,
+    /// Accesses that were passed over.
+    pub passed_over: u64,
+    /// Lines that they brought from memory.
+    pub brought: u64,
     /// Bytes of the pages that were touched.
     pub touched: u64,
     /// The source has ended.
@@ -133,6 +152,8 @@ impl Program {
             ended: false,
             woken: Vec::new(),
             counts: ProgramCounts::default(),
+            windows: None,
+            buffers: vec![Buffers::default(); cores],
         }
     }
 
@@ -166,13 +187,19 @@ impl Program {
     /// A prefetch was sent out.
     pub const fn count_prefetch(&mut self) {
         self.counts.prefetches += 1;
+        self.counts.beyond_l2 += 1;
+    }
+
+    /// The L2 did not have what an access wanted, and had not requested it.
+    pub const fn count_request(&mut self) {
+        self.counts.beyond_l2 += 1;
     }
 
     /// The access whose turn it is on a hardware thread. `None` if there is none for now; the thread is told when
     /// there is.
     #[inline]
     pub fn front(&mut self, slot: usize) -> Option<Waiting> {
-        while self.slots[slot].queue.is_empty() && !self.ended && self.waiting < AHEAD {
+        while self.slots[slot].queue.is_empty() && !self.is_shut() && self.waiting < AHEAD {
             self.pull();
         }
         let front = self.slots[slot].queue.front().copied();
@@ -260,21 +287,44 @@ impl Program {
     #[inline]
     fn settle(&mut self) {
         self.waiting -= 1;
-        while self.waiting < AHEAD && !self.ended && self.slots.iter().any(|slot| slot.starving) {
+        if let Some(windows) = &mut self.windows {
+            windows.made_one();
+        }
+        while self.waiting < AHEAD && !self.is_shut() && self.slots.iter().any(|slot| slot.starving) {
             self.pull();
         }
     }
 
     /// Reads one access and gives it to its hardware thread.
     fn pull(&mut self) {
-        let Some(access) = self.source.next_access() else {
-            self.ended = true;
-            return;
-        };
-        self.counts.kinds[access.kind as usize] += 1;
-        if access.kind == ProgramKind::Unmap {
+        let Some((number, access)) = self.read() else { return };
+        if let Some(windows) = &mut self.windows {
+            windows.read_one();
+        }
+        let slot = &mut self.slots[number];
+        slot.begun = access.begun;
+        slot.queue.push_back(access);
+        self.waiting += 1;
+        if std::mem::take(&mut slot.starving) {
+            self.woken.push(number as u16);
+        }
+    }
+
+    /// The next access of a hardware thread.
+    fn read(&mut self) -> Option<(usize, Waiting)> {
+        let access = loop {
+            let Some(access) = self.source.next_access() else {
+                self.ended = true;
+                return None;
+            };
+            self.counts.kinds[access.kind as usize] += 1;
+            if access.kind != ProgramKind::Unmap {
+                break access;
+            }
             self.pages.unmap(access.process, access.address, access.size);
-            return;
+        };
+        if let Some(windows) = self.windows.as_mut().filter(|_| access.kind != ProgramKind::Progress) {
+            windows.see(access.thread);
         }
         let thread = access.thread as usize;
         if self.threads.len() <= thread {
@@ -290,65 +340,13 @@ impl Program {
         });
         let store = matches!(access.kind, ProgramKind::Store | ProgramKind::Upgrade | ProgramKind::NonTemporal);
         let number = thread % self.slots.len();
-        let slot = &mut self.slots[number];
+        let slot = &self.slots[number];
         let physical = match access.kind {
             ProgramKind::Progress => 0,
             _ => self.pages.touch(access.process, access.forked_from, access.address, store, slot.socket),
         };
         let (line, whole) = ((physical / LINE_BYTES) as u32, access.size >= LINE_BYTES);
-        slot.begun = slot.begun.saturating_add(instructions);
-        slot.queue.push_back(Waiting { line, kind: access.kind, whole, instructions, begun: slot.begun, demand });
-        self.waiting += 1;
-        if std::mem::take(&mut slot.starving) {
-            self.woken.push(number as u16);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MOST_CYCLES, Program};
-    use pericore_workload::{Nodes, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
-
-    /// Threads that say they have begun so many instructions.
-    #[derive(Debug)]
-    struct Threads(std::vec::IntoIter<(u32, u64)>);
-
-    impl ProgramSource for Threads {
-        fn next_access(&mut self) -> Option<ProgramAccess> {
-            let (thread, instructions) = self.0.next()?;
-            let kind = ProgramKind::Progress;
-            let (process, forked_from, after) = (0, None, 0);
-            Some(ProgramAccess { address: 0, size: 0, instructions, thread, process, forked_from, kind, after })
-        }
-    }
-
-    /// The cycles between the accesses of the only hardware thread.
-    fn cycles<const N: usize>(settings: &str, said: [(u32, u64); N]) -> Vec<u64> {
-        let source = Box::new(Threads(Vec::from(said).into_iter()));
-        let settings = ProgramSettings::parse(settings).unwrap();
-        let nodes = Nodes { count: 1, bytes: 1 << 30, span: 1 << 30 };
-        let mut program = Program::new(source, settings, [0].into_iter(), 1, nodes);
-        let mut cycles = Vec::new();
-        while program.front(0).is_some() {
-            cycles.push(program.cycles(0));
-            program.pop(0);
-        }
-        cycles
-    }
-
-    #[test]
-    fn instructions_take_their_cycles() {
-        assert_eq!(cycles("cpi=0.7", [(0, 1), (0, 2), (0, 3), (0, 3), (1, 10)]), [0, 1, 1, 0, 7]);
-    }
-
-    #[test]
-    fn a_trace_of_more_instructions_than_there_is_time_for_does_not_turn_it_back() {
-        let all = [(0, u64::MAX), (0, 5), (1, 1 << 63), (2, 1000)];
-        for settings in ["cpi=100", ""] {
-            assert_eq!(cycles(settings, all), [MOST_CYCLES, 0, 0, 0], "{settings}");
-        }
-        let half = MOST_CYCLES / 2 + 1;
-        assert_eq!(cycles("cpi=1", [(0, half), (0, 2 * half), (0, 3 * half)]), [half, MOST_CYCLES - half, 0]);
+        let begun = slot.begun.saturating_add(instructions);
+        Some((number, Waiting { line, kind: access.kind, whole, instructions, begun, demand }))
     }
 }

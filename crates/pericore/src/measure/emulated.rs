@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use pericore_emulation::sampled::{Estimate, WindowCounts};
 use pericore_emulation::silent::Silent;
 use pericore_emulation::{POLL, TURN, VirtualClock, moment, start, truth};
 use pericore_machine::signal::Tick;
@@ -81,7 +82,9 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let scenario = load(workload, args.cold, &limits)?;
     let selection = args.wanted.selection(spec.family())?;
     receiver.open()?;
-    let schedule = task.schedule(turn(args), POLL);
+    // In windows of a program rounds change between these.
+    let turn = if task.course.sampling.is_some() { f64::from(u32::MAX) } else { turn(args) };
+    let schedule = task.schedule(turn, POLL);
     let ender = Ender::default();
     let mut interrupt: Option<Interrupt> = None;
     let mut status = ExitCode::SUCCESS;
@@ -92,7 +95,16 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             Some(program) => {
                 let machine = Machine::for_program(&spec, program.source(), program.settings());
                 let machine = machine.map_err(Failure::usage)?;
+                let machine = match task.course.sampling {
+                    Some(sampling) => machine.sampled(sampling),
+                    None => machine,
+                };
                 (if keeps_truth { machine } else { machine.without_truth() }, None)
+            }
+            None if task.course.sampling.is_some() => {
+                return Err(Failure::usage(
+                    "--sample: only programs and traces are sampled; name a program after --, or use --trace",
+                ));
             }
             None => begun::begin(&spec, &reseeded(&scenario, run), keeps_truth)?,
         };
@@ -200,17 +212,20 @@ impl Measurement<'_> {
             None => None,
         };
         let options = Options { take_over: args.take_over, guard, journal, other_sessions: None };
+        let sampled_plan = course.sampling.map(|_| plan.clone());
         let mut session = Session::start(self.machine.clone(), plan, options, |space| moment(space, self.begun))
             .map_err(Failure::failed)?;
         let progress = RefCell::new(ProgressLine::new());
         let (interrupt, ender) = (&self.interrupt, &self.ender);
+        let is_cut = || interrupt.signal().is_some() || ender.is_requested();
+        let windows = course.sampling.map(|_| RefCell::new(WindowCounts::new()));
         let watch = |machine: &Machine| {
             match &self.program {
                 Some(program) => program.check()?,
                 None => progress.borrow_mut().show(machine.progress().done, machine.progress().total),
             }
-            let is_over = interrupt.signal().is_some() || ender.is_requested();
-            Ok::<_, Failure>(if is_over { Passed::Over } else { Passed::On })
+            let seen = windows.as_ref().map_or(Passed::On, |windows| windows.borrow().look(machine));
+            Ok::<_, Failure>(if is_cut() { Passed::Over } else { seen })
         };
         let mut clock = VirtualClock::new(self.machine.clone(), self.begun, course.period.is_some(), watch);
         if let Some(delay) = args.delay
@@ -219,7 +234,7 @@ impl Measurement<'_> {
             progress.borrow_mut().clear();
             say_nothing_was_measured(delay);
             session.stop()?;
-            return self.remark();
+            return self.conclude(None);
         }
         let snapshot = || course.truth.then(|| self.machine.borrow().snapshot());
         let mut before = snapshot();
@@ -232,22 +247,32 @@ impl Measurement<'_> {
             let between = before.as_ref().zip(after.as_ref()).map(|(before, after)| Window::between(before, after));
             let truth = between.map(|window| truth::sample(selection, sample, &window));
             before = after;
-            let cut = self.interrupt.signal().is_some() || self.ender.is_requested();
-            self.receiver.take(Taken { plan: taken.plan, sample, truth: truth.as_ref(), end: taken.end, cut })
+            if let Some(windows) = &windows {
+                windows.borrow_mut().take(&self.machine.borrow(), sample, truth.as_ref());
+                return Ok(());
+            }
+            let (cut, estimate) = (is_cut(), None);
+            self.receiver.take(Taken { plan: taken.plan, sample, truth: truth.as_ref(), end: taken.end, cut, estimate })
         };
         run::drive(session, &mut clock, self.schedule, sink)?;
-        self.remark()
+        let Some((windows, plan)) = windows.zip(sampled_plan) else { return self.conclude(None) };
+        let estimate = windows.into_inner().estimate(&self.machine.borrow()).map_err(Failure::failed)?;
+        let Estimate { sample, truth, .. } = &estimate;
+        let (truth, cut) = (truth.as_ref(), is_cut());
+        self.receiver.take(Taken { plan: &plan, sample, truth, end: None, cut, estimate: Some(&estimate) })?;
+        self.conclude(Some(&estimate))
     }
 
     /// What is to be said of the run at its end; the status to end with.
-    fn remark(&mut self) -> Result<ExitCode, Failure> {
+    fn conclude(&mut self, estimate: Option<&Estimate>) -> Result<ExitCode, Failure> {
         let said = self.program.as_ref().map(Program::end);
         let status = said.as_ref().map_or(ExitCode::SUCCESS, |said| said.exit());
         if let Some(said) = &said {
             said.warn();
         }
         let machine = self.machine.borrow();
-        let seconds = machine.clocks().seconds(self.begun, machine.now());
+        let run = machine.clocks().seconds(self.begun, machine.now());
+        let seconds = estimate.map_or(run, |estimate| estimate.sample.seconds);
         let real = self.started.elapsed().as_secs_f64();
         let progress = machine.progress();
         let slower = real / seconds.max(1e-12);
@@ -257,6 +282,14 @@ impl Measurement<'_> {
             (Some(said), Some(counts)) => said.print(&mut words, &counts),
             _ => writeln!(words, " accesses: {} of {}", progress.done, progress.total),
         };
+        if let Some(Estimate { windows, share, .. }) = estimate {
+            let share = share * 100.0;
+            let _ = writeln!(
+                words,
+                " sampled: {windows} windows, {share:.2} % of the accesses; all numbers are scaled up,"
+            );
+            let _ = writeln!(words, "   with half of the interval in which 95 of 100 such runs have the whole run's");
+        }
         let time = figures::seconds(seconds);
         let _ = writeln!(words, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long");
         let latencies = machine.latencies().map(histogram);

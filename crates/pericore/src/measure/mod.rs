@@ -19,6 +19,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use pericore_emulation::sampled::Estimate;
+use pericore_machine::workload::Sampling;
 use pericore_observe::kernel::KernelPlan;
 use pericore_observe::linux::Host;
 use pericore_observe::plan::{Cost, Plan};
@@ -103,7 +105,7 @@ pub struct MeasureArgs {
 }
 
 /// When samples are taken.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Course {
     /// Milliseconds between two samples (virtual ones on a software machine); none for one sample at the end.
     pub interval: Option<f64>,
@@ -117,6 +119,8 @@ pub struct Course {
     pub truth: bool,
     /// It goes on all day beside the work of others: rounds change seldom.
     pub is_sparing: bool,
+    /// Only windows of the program are run in detail.
+    pub sampling: Option<Sampling>,
 }
 
 /// What to do: the words of the command line, and when samples are taken.
@@ -164,6 +168,8 @@ pub struct Taken<'a> {
     pub end: Option<f64>,
     /// The user ended the measurement before its time.
     pub cut: bool,
+    /// Of a sampled run: where `sample` comes from.
+    pub estimate: Option<&'a Estimate>,
 }
 
 /// Whoever takes the samples.

@@ -81,7 +81,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     let parts = args.parts.parts()?.or_by_time(args.parts_of_objects());
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
     let interval = Some(args.interval.unwrap_or(unless_given));
-    let course = Course { interval, intervals: None, period: None, repeat: 1, truth: args.truth, is_sparing: false };
+    let course = Course { interval, repeat: 1, truth: args.truth, ..Course::default() };
     let mut recorder = Recorder::new(args, parts);
     let status = Task { args: &args.measure, course: &course }.run(&mut recorder);
     status.map_err(|failure| recorder.fail(failure))

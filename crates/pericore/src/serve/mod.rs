@@ -93,6 +93,7 @@ impl ServeArgs {
             repeat: 1,
             truth: false,
             is_sparing: true,
+            sampling: None,
         }
     }
 

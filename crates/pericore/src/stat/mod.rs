@@ -10,6 +10,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use pericore_machine::workload::Sampling;
 use pericore_report::figures::Digits;
 
 use crate::failure::Failure;
@@ -72,6 +73,17 @@ pub struct StatArgs {
     /// Print the model's ground truth and the difference beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
+    /// Run only this share of a program's accesses in detail, in windows of 1,000, and bring the others to the caches
+    /// without time; numbers are scaled up, with the half of their 95 % intervals. `1/50`, or `1/50,seed=2` for other
+    /// places
+    #[arg(
+        long,
+        value_name = "1/N",
+        requires = "machine",
+        value_parser = Sampling::parse,
+        conflicts_with_all = ["interval", "repeat", "period", "histogram", "delay", "timeout", "workload"]
+    )]
+    sample: Option<Sampling>,
     /// Print how the latencies of reads from memory are spread, by the model's records: of loads that missed the LLC,
     /// in the table of requests; of Nehalem, of reads in the home logic
     #[arg(long, requires = "machine", conflicts_with_all = ["repeat", "separator"])]
@@ -135,6 +147,7 @@ impl StatArgs {
             repeat: self.repeat,
             truth: self.truth,
             is_sparing: false,
+            sampling: self.sample,
         }
     }
 

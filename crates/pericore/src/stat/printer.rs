@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use pericore_emulation::sampled::Estimate;
 use pericore_observe::plan::Plan;
 use pericore_observe::results::Scope;
 use pericore_observe::session::Sample;
@@ -9,7 +10,7 @@ use pericore_report::histogram::Histogram;
 use pericore_report::runs::Runs;
 use pericore_report::sheet::Sheet;
 use pericore_report::stacks::UnitStacks;
-use pericore_report::{Form, Report, Style, figures, form, rows, table};
+use pericore_report::{Form, Report, Style, figures, form, rows, sampled, table};
 
 use super::{StatArgs, verbose};
 use crate::failure::Failure;
@@ -156,7 +157,11 @@ impl Receiver for Printer<'_> {
             notify("the interrupted run is not part of the means");
             return Ok(());
         }
-        let report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
+        let mut report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
+        if let Some(Estimate { without, share, .. }) = taken.estimate {
+            let of = |sample| self.report(taken.plan, sample, None, None);
+            sampled::add_intervals(&mut report, &without.iter().map(of).collect::<Vec<_>>(), *share);
+        }
         if let Some(whole) = &mut self.whole {
             whole.sample.add(taken.sample);
             if let Some(truth) = taken.truth {

@@ -69,8 +69,7 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
             "a program would share the terminal with the display: run it in another one; or add -b, or use `pericore stat -I 1000`",
         ));
     }
-    let course =
-        Course { interval: Some(interval), intervals: None, period: None, repeat: 1, truth: false, is_sparing: false };
+    let course = Course { interval: Some(interval), repeat: 1, ..Course::default() };
     let task = Task { args: &args.measure, course: &course };
     if is_virtual {
         return task.run(&mut Watch::new(state, screen, args.samples).staying());

@@ -64,6 +64,7 @@ use times::Times;
 pub use parameters::part::{PartError, add as add_part, find as find_part};
 pub use parameters::{Parameters, SETTINGS};
 use pericore_facts::emerald_rapids::{Clocks, Readers, Ring, UnitInstance};
+use pericore_parts::program::ByFunction;
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{MemoryConditions, Workload};
 
@@ -303,6 +304,10 @@ impl Worker for Model {
             && self.peers.is_workload_done()
             && self.agents.iter().all(Agent::is_idle)
             && self.subchannels.iter().all(Subchannel::is_idle)
+    }
+
+    fn open_window(&mut self) {
+        ByFunction::open_window(self);
     }
 
     fn go_on(&mut self) {

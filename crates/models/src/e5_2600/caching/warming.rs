@@ -2,9 +2,11 @@
 
 use crate::e5_2600::Model;
 use crate::e5_2600::cores::ThreadKind;
+use crate::e5_2600::event::Event;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
 use pericore_parts::llc::Llc;
+use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
 use pericore_parts::warming::{Inclusive, Warming, fill};
 use pericore_workload::Access;
 
@@ -71,6 +73,52 @@ impl Inclusive<20, 2048> for Model {
         let home = self.map.home(line);
         if let Some(directory) = self.directories.get_mut(usize::from(home)) {
             directory.set(line, home != socket);
+        }
+    }
+}
+
+impl ByFunction for Model {
+    fn program_mut(&mut self) -> Option<&mut Program> {
+        self.work.program.as_mut()
+    }
+
+    fn core_number(&self, thread: u16) -> u16 {
+        self.threads[usize::from(thread)].core.into()
+    }
+
+    fn foresee(&self, core: u16, line: u32) {
+        let socket = self.map.socket(core);
+        self.slices[usize::from(self.map.slice(socket, line))].llc.prefetch(line);
+    }
+
+    /// LLC hits of 30 cycles, memory of 66 ns at 2.7 GHz (docs/calibration.md).
+    fn busy_cycles(&self) -> [u64; 2] {
+        [30, 179]
+    }
+
+    fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
+        self.warm_l2(core as u8, line, want == Want::Own)
+    }
+
+    fn holds(&mut self, core: u16, line: u32) -> bool {
+        self.cores[usize::from(core)].l2.find(line).is_some()
+    }
+
+    fn fetch(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
+        self.warm_fetch(core as u8, line, want == Want::Own)
+    }
+
+    fn give_up(&mut self, core: u16, line: u32) {
+        self.warm_l1_gives_up(core as u8, line);
+    }
+
+    fn go_around(&mut self, _: u16, line: u32) {
+        self.warm_around(line);
+    }
+
+    fn wake(&mut self, thread: u16) {
+        if self.threads[usize::from(thread)].state.rouse() {
+            self.wheel.schedule(self.now, Event::Issue.of(thread));
         }
     }
 }

@@ -140,7 +140,7 @@ impl Measurement<'_> {
             if !is_drawn {
                 dead_time.note(sample);
             }
-            self.receiver.take(Taken { plan: taken.plan, sample, truth: None, end: taken.end, cut })
+            self.receiver.take(Taken { plan: taken.plan, sample, truth: None, end: taken.end, cut, estimate: None })
         };
         // The registers are put back here: a program that takes its time to end should not keep them.
         run::drive(counters, &mut clock, &schedule, sink)?;

@@ -329,8 +329,7 @@ mod tests {
         let host = Host::new(Root::at(folder.path()), processor).unwrap();
         let line = ["measure", "-e", "imc/event=0/,mdf/event=0/", "--timeout", "40"];
         let args = Parsed::try_parse_from(line).unwrap().args;
-        let course =
-            Course { interval: None, intervals: None, period: None, repeat: 1, truth: false, is_sparing: false };
+        let course = Course { repeat: 1, ..Course::default() };
         let mut numbers = Numbers::default();
         match on(Task { args: &args, course: &course }, &host, &in_thread(&host), &mut numbers) {
             Ok(_) => {
@@ -366,8 +365,7 @@ mod tests {
         let processor = Processor { vendor: "GenuineIntel".to_owned(), family: 6, model, ..Processor::default() };
         let host = Host::new(Root::at(folder), processor).unwrap();
         let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
-        let course =
-            Course { interval: None, intervals: None, period: None, repeat: 1, truth: false, is_sparing: false };
+        let course = Course { repeat: 1, ..Course::default() };
         let task = Task { args: &args, course: &course };
         on(task, &host, &in_thread(&host), &mut Numbers::default()).unwrap_err()
     }

@@ -6,10 +6,12 @@ use std::collections::VecDeque;
 use super::super::address;
 use super::super::agent::{FILTER_EXCLUSIVE, FILTER_SHARED};
 use super::super::core::{EXCLUSIVE, MODIFIED, SHARED};
+use super::super::event::Event;
 use super::super::remote::{ELSEWHERE, NOWHERE};
 use super::super::tags::sizes::L2_BYTES;
 use super::super::{Model, Stores};
 use pericore_facts::emerald_rapids::Found;
+use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
 use pericore_parts::warming::{Warming, fill};
 use pericore_workload::Access;
 
@@ -52,6 +54,19 @@ impl Model {
         }
         self.warm_list(socket, cha, line, FILTER_SHARED, own);
         self.l2s.at(core).fill(line, SHARED)
+    }
+
+    /// A core requests a line, and what gives way for it goes to its slice.
+    fn warm_request(&mut self, core: u16, line: u32, store: bool) -> FoundIn {
+        let cha = self.map.agent(line);
+        let mut cached = false;
+        for socket in 0..self.sockets {
+            cached |= self.slice(socket, cha).find(line).is_some() || self.filter(socket, cha).find(line).is_some();
+        }
+        if let Some(old) = self.warm_miss(core, line, store) {
+            self.warm_leave(core, old);
+        }
+        if cached { FoundIn::Cache } else { FoundIn::Memory }
     }
 
     /// A device writes a line into a slice; true if it was not there.
@@ -198,6 +213,60 @@ impl Warming for Filling<'_> {
     fn finish(&mut self) {
         while let Some((core, old)) = self.leaving.pop_front() {
             self.model.warm_leave(core, old);
+        }
+    }
+}
+
+impl ByFunction for Model {
+    fn program_mut(&mut self) -> Option<&mut Program> {
+        self.work.program.as_mut()
+    }
+
+    fn core_number(&self, thread: u16) -> u16 {
+        self.threads[usize::from(thread)].core
+    }
+
+    fn foresee(&self, core: u16, line: u32) {
+        self.l2s.prefetch(core, line);
+        self.foresee_tags(core, line);
+    }
+
+    /// LLC hits of 73 ns and memory of 115 at 1.9 GHz (docs/calibration.md).
+    fn busy_cycles(&self) -> [u64; 2] {
+        [140, 220]
+    }
+
+    fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
+        let store = want == Want::Own;
+        if self.l2s.at(core).access(line, store) { FoundIn::L2 } else { self.warm_request(core, line, store) }
+    }
+
+    fn holds(&mut self, core: u16, line: u32) -> bool {
+        self.has_copy(core, line)
+    }
+
+    fn fetch(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
+        self.warm_request(core, line, want == Want::Own)
+    }
+
+    fn give_up(&mut self, core: u16, line: u32) {
+        self.l2s.at(core).write_back_l1(line);
+    }
+
+    fn go_around(&mut self, _: u16, line: u32) {
+        let cha = self.map.agent(line);
+        for socket in 0..self.sockets {
+            self.warm_take(socket, cha, line);
+        }
+        if self.sockets > 1 {
+            let (_, home) = address::target(line);
+            self.directories[usize::from(home)].set(line, NOWHERE);
+        }
+    }
+
+    fn wake(&mut self, thread: u16) {
+        if self.threads[usize::from(thread)].state.rouse() {
+            self.wheel.schedule(self.now, Event::Issue.of(thread));
         }
     }
 }

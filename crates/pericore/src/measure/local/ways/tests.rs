@@ -49,7 +49,7 @@ fn choose_on(model: u16, pmus: &[&str], line: &[&str], period: Option<u64>) -> R
     let folder = tempfile::tempdir().unwrap();
     let host = host(model, folder.path(), pmus);
     let args = Parsed::try_parse_from([&["measure"], line].concat()).unwrap().args;
-    let course = Course { interval: None, intervals: None, period, repeat: 1, truth: false, is_sparing: false };
+    let course = Course { period, repeat: 1, ..Course::default() };
     let task = Task { args: &args, course: &course };
     let selection = wanted(task, &host).unwrap();
     chosen(task, &host, &selection)

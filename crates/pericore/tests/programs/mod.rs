@@ -1,5 +1,7 @@
 //! Real programs on a software machine: counts against the ledger, replay, and what the program itself gets to see.
 
+mod sampled;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -130,11 +132,11 @@ fn streams_status_and_signals_are_the_programs_own() {
     child.stdin.take().expect("a pipe").write_all(b"through\n").expect("written");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(7), "through\n"));
-    let said = text(&output.stderr);
+    let printed = text(&output.stderr);
     for words in
         ["aside\n", "EMULATED", "sh -c cat", "the kernel", "instructions", "time while a thread sleeps is not modelled"]
     {
-        assert!(said.contains(words), "no {words:?} in {said}");
+        assert!(printed.contains(words), "no {words:?} in {printed}");
     }
     let killed = run(&["-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "kill -TERM $$"]);
     assert_eq!(killed.status.code(), Some(128 + 15));
@@ -144,10 +146,10 @@ fn streams_status_and_signals_are_the_programs_own() {
 fn what_cannot_run_is_refused_with_its_cause() {
     let refused = |command: &mut Command, status: i32, words: &str| {
         let output = command.output().expect("it starts");
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains(words), "no {words:?} in {said}");
-        assert!(!said.contains("EMULATED"), "{said}");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{printed}");
+        assert!(printed.contains(words), "no {words:?} in {printed}");
+        assert!(!printed.contains("EMULATED"), "{printed}");
     };
     refused(&mut pericore(&["--", "no-such-program"]), 127, "there is no such program in the PATH");
     refused(&mut pericore(&["--", "/no/such/program"]), 127, "/no/such/program: No such file");
