@@ -53,25 +53,26 @@ pub fn whole<'a>(
     of: impl Fn(&'a WindowBlock) -> Option<&'a Sample>,
 ) -> Sample {
     let mut fits: HashMap<Vec<bool>, Fit> = HashMap::new();
-    let mut estimate = |number: &dyn Fn(&'a Sample) -> Option<f64>| {
-        let numbers: Vec<Option<f64>> = blocks.iter().map(|block| of(block).and_then(number)).collect();
+    let mut estimate = |number: &dyn Fn(&'a WindowBlock) -> Option<f64>| {
+        let numbers: Vec<Option<f64>> = blocks.iter().map(|block| number(block)).collect();
         let has_number: Vec<bool> = numbers.iter().map(Option::is_some).collect();
         let fit = fits.entry(has_number).or_insert_with_key(|counted| {
             Fit::of(blocks.iter().zip(counted).filter(|(_, counted)| **counted).map(|(block, _)| &block.figures))
         });
         let figures = blocks.iter().map(|block| &block.figures);
         let counted = figures.zip(&numbers).filter_map(|(figures, number)| Some((figures, (*number)?)));
-        fit.whole(of(first).and_then(number).map(|number| (number, first.figures)), counted, all)
+        fit.whole(number(first).map(|number| (number, first.figures)), counted, all)
     };
-    let seconds = estimate(&|sample| Some(sample.seconds)).map_or(0.0, |(seconds, _)| seconds);
-    let cycles = estimate(&|sample| Some(float(sample.tsc_cycles))).map_or(0.0, |(cycles, _)| cycles);
-    let counts = first.sample.counts.iter().enumerate();
-    let counts = counts.map(|(index, template)| {
-        let validities =
-            std::iter::once(first).chain(blocks.iter().copied()).filter_map(|block| of(block)?.counts.get(index));
-        let estimate =
-            estimate(&|sample: &'a Sample| sample.counts.get(index).and_then(|count| count.count).map(float));
-        let validity = validities
+    let seconds = estimate(&|block| Some(of(block)?.seconds)).map_or(0.0, |(seconds, _)| seconds);
+    let cycles = estimate(&|block| Some(float(of(block)?.tsc_cycles))).map_or(0.0, |(cycles, _)| cycles);
+    let counts = first.sample.counts.iter().enumerate().map(|(index, template)| {
+        let of_block = |block: &'a WindowBlock| of(block)?.counts.get(index);
+        // A truth is known of windows, too, in which it was not an event's turn: they are left out with the event.
+        let had_turn = |block: &WindowBlock| block.sample.counts.get(index).is_some_and(|count| count.count.is_some());
+        let estimate = estimate(&|block| of_block(block).filter(|_| had_turn(block))?.count.map(float));
+        let validity = std::iter::once(first)
+            .chain(blocks.iter().copied())
+            .filter_map(of_block)
             .filter(|count| count.count.is_some() || estimate.is_none())
             .fold(Validity::MEASURED, |validity, count| validity.and(&count.validity));
         let (count, validity) = match estimate {
