@@ -76,14 +76,14 @@ fn the_shares_in_the_readme_are_those_of_the_models() {
         (between(&readme, "links, devices | [", " % of"), between(&nehalem, "events and subevents, ", " %")),
         (between(&readme, "links, I/O stacks | [", " % of events"), between(&emerald_rapids, "events count: ", " %")),
     ];
-    for (said, counted) in pairs {
+    for (written, counted) in pairs {
         let counted = counted.rsplit(' ').next().unwrap_or(counted);
-        assert_eq!(said, counted, "the README's share is not the model's");
+        assert_eq!(written, counted, "the README's share is not the model's");
     }
     let number = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("{text:?} is no number"));
-    let said = number(between(&readme, " % of events, ", " % of selections](docs/emerald-rapids-model.md)"));
+    let written = number(between(&readme, " % of events, ", " % of selections](docs/emerald-rapids-model.md)"));
     let counted = number(between(&emerald_rapids, "selections do: ", " %"));
-    assert!((said - counted).abs() < 0.01, "{said} is not {counted} per cent of Emerald Rapids' selections");
+    assert!((written - counted).abs() < 0.01, "{written} is not {counted} per cent of Emerald Rapids' selections");
 }
 
 /// How many of a tool's cases the league found wrong, and how many it played: as the README's table has them.

@@ -229,6 +229,15 @@ mod tests {
         }
     }
 
+    /// Four threads of a copy take two lines each; what the message has is what was written, with its suffix.
+    #[test]
+    fn a_value_that_another_rules_out_is_in_the_message_as_it_was_written() {
+        let text = message("copy:threads=4,footprint=256,seed=5");
+        assert!(text.starts_with("footprint=256 is out of range: footprint goes from 512 to "), "{text}");
+        let text = message("stream:seed=5,stride=1M,footprint=1k");
+        assert!(text.starts_with("stride=1M is out of range: "), "{text}");
+    }
+
     #[test]
     fn keys_and_suffixes() {
         let workload =

@@ -64,3 +64,21 @@ impl Core {
         self.l2.put(line, right.min(Right::Exclusive)).filter(|evicted| evicted.right == Right::Modified)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Core, Reached};
+
+    /// A line that is under way, or in the L2, needs no prefetch; of ten buffers two are left to accesses.
+    #[test]
+    fn prefetches_bring_what_is_neither_there_nor_under_way() {
+        let mut core = Core::new(10);
+        assert_eq!(core.reach_l2(1, false), (Reached::Miss, true));
+        assert!(!core.take_prefetch(1, false), "under way for an access");
+        assert!(core.take_prefetch(2, false) && !core.take_prefetch(2, false), "under way for a prefetch");
+        core.fill_l2(1, crate::cache::Right::Exclusive);
+        assert!(!core.take_prefetch(1, false), "in the L2");
+        assert_eq!((3..20).filter(|&line| core.take_prefetch(line, false)).count(), 7);
+        assert_eq!(core.reach_l2(50, false), (Reached::Miss, true));
+    }
+}
