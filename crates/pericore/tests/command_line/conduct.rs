@@ -173,7 +173,7 @@ fn the_bare_program_shows_commands_that_run() {
 #[test]
 fn what_is_not_modelled_is_doubted() {
     let rows = |machine: &str, arguments: &[&str]| -> Vec<(String, String)> {
-        let given = ["stat", "-j", "--workload", "stream:requests=1000", "--machine", machine];
+        let given = ["stat", "-j", "--cold", "--workload", "stream:requests=1000", "--machine", machine];
         let said = stderr(&pericore(&[&given[..], arguments].concat()));
         let row = |line: &str| {
             let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));

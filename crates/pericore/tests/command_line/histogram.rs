@@ -31,7 +31,7 @@ fn the_mean_of_the_records_is_that_of_the_counters() {
         ),
     ] {
         let events = format!("{occupancy},{entries},{clock}");
-        let line = ["stat", "--machine", machine, "--workload", workload, "--histogram", "-j", "-e", &events];
+        let line = ["stat", "--cold", "--machine", machine, "--workload", workload, "--histogram", "-j", "-e", &events];
         let output = pericore(&line);
         let text = stderr(&output);
         assert!(output.status.success(), "{text}");

@@ -186,10 +186,10 @@ fn an_instruction_that_qemu_lacks_is_named() {
 #[test]
 fn a_measurement_that_ends_first_ends_the_program() {
     let output =
-        run(&["--timeout", "0.2", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do ls > /dev/null; done"]);
+        run(&["--timeout", "0.05", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do ls > /dev/null; done"]);
     assert!(output.status.success());
     assert!(text(&output.stderr).contains("ended before the program"), "{}", text(&output.stderr));
     // A program that never leaves its first-level cache.
-    let output = run(&["--timeout", "0.2", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do :; done"]);
+    let output = run(&["--timeout", "0.05", "-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "while :; do :; done"]);
     assert!(text(&output.stderr).contains("ended before the program"), "{}", text(&output.stderr));
 }
