@@ -42,3 +42,18 @@ fn a_trace_of_more_instructions_than_there_is_time_for_does_not_turn_it_back() {
     let half = MOST_CYCLES / 2 + 1;
     assert_eq!(cycles("cpi=1", [(0, half), (0, 2 * half), (0, 3 * half)]), [half, MOST_CYCLES - half, 0]);
 }
+
+/// A machine of two hardware threads whose program has one thread: the other one reads ahead, for 64 steps of 2^20
+/// instructions at most, and the program goes on from there.
+#[test]
+fn an_idle_thread_does_not_read_a_quiet_program_to_its_end() {
+    let source = Box::new(Threads((1..1000_u64).map(|step| (0, step << 20)).collect::<Vec<_>>().into_iter()));
+    let nodes = Nodes { count: 1, bytes: 1 << 30, span: 1 << 30 };
+    let mut program = Program::new(source, ProgramSettings::default(), [0, 0].into_iter(), 1, nodes);
+    let progress = |program: &Program| program.counts().of(ProgramKind::Progress);
+    assert!(program.front(1).is_none());
+    assert_eq!(progress(&program), 64);
+    assert!(program.front(0).is_some());
+    program.pop(0);
+    assert_eq!(progress(&program), 65, "one more for the other thread");
+}
