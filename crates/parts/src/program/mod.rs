@@ -53,8 +53,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// How much it is of what is read ahead. A thread that misses nothing has a record each 2^20 instructions: with as many
-    /// of these as of accesses a program of a minute would be read to its end before anything runs.
+    /// How much it is of what is read ahead. A thread that misses nothing has a record each 2^20 instructions: with as
+    /// many of these as of accesses a program of a minute would be read to its end before anything runs.
     const fn weight(&self) -> usize {
         match self.kind {
             ProgramKind::Progress => 64,
