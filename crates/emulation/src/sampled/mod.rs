@@ -108,11 +108,10 @@ impl WindowCounts {
         let least = self.blocks.iter().map(|block| block.windows).min().unwrap_or(1);
         let mut folded: Vec<WindowBlock> = Vec::with_capacity(MOST_BLOCKS);
         for block in self.blocks.drain(..) {
-            let partner = folded
-                .iter_mut()
-                .rev()
-                .take(PARTS)
-                .find(|other| other.windows == least && block.windows == least && other.counts_the_same(&block));
+            let is_partner = |other: &&mut WindowBlock| {
+                other.windows == least && block.windows == least && other.counts_the_same(&block)
+            };
+            let partner = folded.iter_mut().rev().find(is_partner);
             match partner {
                 Some(partner) => partner.add(&block),
                 None => folded.push(block),

@@ -41,7 +41,7 @@ impl Buffers {
         let buffers = &mut self.free_at[..most.clamp(1, MOST)];
         if let Some(first) = buffers.iter_mut().min() {
             self.now = self.now.max(*first);
-            *first = self.now + Self::latency(found, cycles);
+            *first = self.now.saturating_add(Self::latency(found, cycles));
             self.last_data = *first;
         }
     }
@@ -50,7 +50,7 @@ impl Buffers {
     pub fn prefetch(&mut self, most: usize, found: FoundIn, cycles: [u64; 2]) {
         let now = self.now;
         if let Some(free) = self.free_at[..most.clamp(1, MOST)].iter_mut().find(|at| **at <= now) {
-            *free = now + Self::latency(found, cycles);
+            *free = now.saturating_add(Self::latency(found, cycles));
         }
     }
 

@@ -7,7 +7,7 @@ use super::windows::{Stage, Windows};
 use super::{Program, Waiting};
 
 impl Program {
-    /// Is run in windows only from now on: what lies between them passes by function ([`ByFunction::open_window`]).
+    /// Is run in windows only from now on: what lies between them passes by function (`by_function.rs`).
     pub fn sample(&mut self, sampling: Sampling) {
         self.windows = Some(Windows::new(sampling));
     }

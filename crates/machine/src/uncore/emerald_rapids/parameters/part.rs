@@ -1,6 +1,6 @@
 //! Parts as files (`catalog/parts`): what a data sheet says, and apart from it what was fitted or assumed.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pericore_catalog::tables::PARTS;
 use pericore_dram::Timing;
@@ -69,19 +69,25 @@ pub enum PartError {
     Changed(String),
 }
 
-/// The parts that are shipped, in the order of their files.
+/// A shipped part by the number of its file, which is read when it is first asked for: to read all would unpack the
+/// catalogue of each family.
 ///
 /// # Panics
-/// If a file cannot be read, which a test would have shown.
-pub fn shipped() -> &'static [MachinePart] {
-    static SHIPPED: LazyLock<Vec<MachinePart>> = LazyLock::new(|| {
-        PARTS.iter().fold(Vec::new(), |mut parts, text| {
-            let part = read(text, &parts).unwrap_or_else(|error| panic!("{error} in a file of catalog/parts: {text}"));
-            parts.push(part);
-            parts
-        })
-    });
-    &SHIPPED
+/// If the file cannot be read, which a test would have shown.
+fn shipped_part(number: usize) -> &'static MachinePart {
+    static SHIPPED: [OnceLock<MachinePart>; PARTS.len()] = [const { OnceLock::new() }; PARTS.len()];
+    let text = PARTS[number];
+    SHIPPED[number].get_or_init(|| {
+        read(text, shipped_by_name).unwrap_or_else(|error| panic!("{error} in a file of catalog/parts: {text}"))
+    })
+}
+
+/// A shipped part by its name, in whatever case.
+fn shipped_by_name(name: &str) -> Option<&'static MachinePart> {
+    // The key comes first in each file, on a line of its own.
+    let name_in = |text: &'static str| text.lines().find_map(|line| line.strip_prefix("part = \"")?.strip_suffix('"'));
+    let number = PARTS.iter().position(|text| name_in(text).is_some_and(|known| known.eq_ignore_ascii_case(name)))?;
+    Some(shipped_part(number))
 }
 
 impl Parameters {
@@ -95,7 +101,7 @@ impl Parameters {
     /// # Panics
     /// If it is not there.
     pub fn p8592() -> Self {
-        shipped()[0].parameters.clone()
+        shipped_part(0).parameters.clone()
     }
 }
 
@@ -104,9 +110,10 @@ static OWN: Mutex<Vec<&'static MachinePart>> = Mutex::new(Vec::new());
 
 /// The part of a name, in whatever case.
 pub fn find(name: &str) -> Option<&'static MachinePart> {
-    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut all = shipped().iter().chain(own.iter().copied());
-    all.find(|part| part.name.eq_ignore_ascii_case(name))
+    shipped_by_name(name).or_else(|| {
+        let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        own.iter().copied().find(|part| part.name.eq_ignore_ascii_case(name))
+    })
 }
 
 /// Adds a part of the user's own, which may be like a shipped one. The same file may be added again. `taken` are names
@@ -115,11 +122,11 @@ pub fn find(name: &str) -> Option<&'static MachinePart> {
 /// # Errors
 /// [`PartError`] for the first thing that is wrong.
 pub fn add(text: &str, taken: impl Fn(&str) -> bool) -> Result<&'static MachinePart, PartError> {
-    let part = read(text, shipped())?;
+    let part = read(text, shipped_by_name)?;
     if let Some(known) = find(&part.name) {
         return match () {
             () if known.values == part.values => Ok(known),
-            () if shipped().iter().any(|shipped| shipped.name == known.name) => Err(PartError::Taken(part.name)),
+            () if shipped_by_name(&known.name).is_some() => Err(PartError::Taken(part.name)),
             () => Err(PartError::Changed(part.name)),
         };
     }
@@ -131,11 +138,11 @@ pub fn add(text: &str, taken: impl Fn(&str) -> bool) -> Result<&'static MachineP
     Ok(part)
 }
 
-/// Reads a file; `known` are the parts that it may be like.
+/// Reads a file; `known` gives the parts that it may be like.
 ///
 /// # Errors
 /// [`PartError`] for the first thing that is wrong.
-pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError> {
+pub fn read(text: &str, known: impl Fn(&str) -> Option<&'static MachinePart>) -> Result<MachinePart, PartError> {
     let mut file = Values(text.parse().map_err(|error: toml::de::Error| PartError::Syntax(error.to_string()))?);
     let name = file.text("part")?;
     let family = file.text("family")?;
@@ -143,7 +150,7 @@ pub fn read(text: &str, known: &[MachinePart]) -> Result<MachinePart, PartError>
     let family = known_family.ok_or(PartError::Family(family))?;
     let mut values = match file.text("like") {
         Ok(like) => {
-            let part = known.iter().find(|part| part.name == like).ok_or(PartError::Value("like", like))?;
+            let part = known(&like).ok_or(PartError::Value("like", like))?;
             part.values.clone()
         }
         Err(_) => Table::new(),
@@ -291,22 +298,24 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::{PARTS, PartError, read, shipped};
+    use super::{PARTS, PartError, read, shipped_by_name, shipped_part};
 
     #[test]
     fn shipped_parts_are_sound() {
-        for part in shipped() {
+        let parts: Vec<_> = (0..PARTS.len()).map(shipped_part).collect();
+        for part in &parts {
             assert_eq!(part.parameters.check(), Ok(()), "{}", part.name);
         }
-        let names: Vec<&str> = shipped().iter().map(|part| part.name.as_str()).collect();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
         assert_eq!(names, ["8592+", "8568", "8480+", "8490h"]);
+        assert!(names.iter().all(|name| shipped_by_name(name).is_some_and(|part| part.name == *name)));
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let wrong = |from: &str, to: &str| {
             assert!(PARTS[0].contains(from), "{from}");
-            read(&PARTS[0].replace(from, to), &[]).unwrap_err().to_string()
+            read(&PARTS[0].replace(from, to), |_| None).unwrap_err().to_string()
         };
         assert_eq!(wrong("cores = 64", "cores = 640"), "cores cannot be 640");
         assert_eq!(
@@ -321,6 +330,6 @@ mod tests {
         );
         assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory cannot be ddr5-9");
         assert_eq!(wrong("MCCCCCM", "MCCCQCM"), "mesh: line 4 has 'Q': draw stops as P U M C .");
-        assert!(matches!(read(PARTS[1], &[]), Err(PartError::Value("like", _))));
+        assert!(matches!(read(PARTS[1], |_| None), Err(PartError::Value("like", _))));
     }
 }
