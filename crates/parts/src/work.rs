@@ -187,6 +187,7 @@ mod tests {
         caches: 1 << 20,
         expander: false,
         peers: false,
+        isochronous: false,
         phase_settings: PhaseSettings { family: "none", settings: &[], messages: &[], ratios: [10, 20, 30] },
     };
 

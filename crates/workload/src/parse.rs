@@ -18,6 +18,8 @@ pub struct Limits {
     pub expander: bool,
     /// Devices reach each other, and change memory by atomic operations.
     pub peers: bool,
+    /// Devices have reads with deadlines.
+    pub isochronous: bool,
     /// What the phases of a scenario can set.
     pub phase_settings: PhaseSettings,
 }
@@ -33,6 +35,7 @@ impl Limits {
             caches: 22 << 20,
             expander: false,
             peers: true,
+            isochronous: true,
             phase_settings: PhaseSettings::OF_TESTS,
         }
     }
@@ -141,7 +144,8 @@ fn set(
             workload.allocate = number as u8;
         }
         "isoc" => {
-            range(0, 100, "per cent of the devices")?;
+            let most = if limits.isochronous { 100 } else { 0 };
+            range(0, most, "per cent of the devices; more than 0 needs a machine such as nehalem")?;
             workload.isochronous = number as u8;
         }
         "peer" | "atomic" => {
@@ -227,6 +231,20 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(parse(kind.name(), &LIMITS), Ok(Workload::new(kind)));
         }
+    }
+
+    /// Only the Xeon 5500's devices have deadlines: elsewhere the key would change nothing.
+    #[test]
+    fn what_a_machine_lacks_is_refused() {
+        let without = Limits { isochronous: false, peers: false, ..LIMITS };
+        for (text, words) in
+            [("dma-read:isoc=50", "needs a machine such as nehalem"), ("dma-read:peer=5", "such as 8592+")]
+        {
+            assert!(parse(text, &LIMITS).is_ok(), "{text}");
+            let message = parse(text, &without).unwrap_err().to_string();
+            assert!(message.contains("from 0 to 0") && message.contains(words), "{message}");
+        }
+        assert!(parse("dma-read:isoc=0", &without).is_ok());
     }
 
     /// Four threads of a copy take two lines each; what the message has is what was written, with its suffix.

@@ -305,6 +305,7 @@ impl Parameters {
             caches,
             expander: false,
             peers: false,
+            isochronous: false,
             phase_settings: PHASE_SETTINGS,
         }
     }

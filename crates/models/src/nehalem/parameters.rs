@@ -205,6 +205,7 @@ impl Parameters {
             caches,
             expander: false,
             peers: false,
+            isochronous: true,
             phase_settings: PHASE_SETTINGS,
         }
     }

@@ -22,12 +22,13 @@ until_it_counts() { until [ "$(rdmsr -p 0 0xd10)" != 334 ]; do kill -0 $1 || exi
 "#;
 
 /// Sends each signal to a command that counts, and expects the registers to be as before and the signal to take its
-/// course.
+/// course. What this process ignores (as under `nohup`) the command does not.
 fn every_signal_puts_back(command: &str) {
     require("rdmsr", "msr-tools");
     let line = format!(
         r#"{REGISTERS} for signal in {SIGNALS}; do
-            "$P" {command} -e cbo0/TOR_OCCUPANCY.OPCODE,opc=DRd/ >"$XDG_STATE_HOME.said" 2>&1 & pid=$!
+            env --default-signal "$P" {command} -e cbo0/TOR_OCCUPANCY.OPCODE,opc=DRd/ \
+                >"$XDG_STATE_HOME.said" 2>&1 & pid=$!
             until_it_counts $pid; kill -$signal $pid; wait $pid
             echo $signal ended by $(($? - 128)): $(registers); tail -n 2 "$XDG_STATE_HOME.said" >&2; done
         rm -f "$XDG_STATE_HOME".*"#

@@ -44,31 +44,29 @@ static TRACE: LazyLock<(TempDir, String)> = LazyLock::new(|| {
     (folder, path)
 });
 
-/// One of seven numbers may lie outside of its interval, which has 95 of 100: of seeds that were not chosen, as often
-/// as once in 20 runs none does. Those that are here were drawn once.
+/// An interval has the whole run's number in 95 of 100 runs. A program's addresses differ from run to run, so that a
+/// test which failed in the other five would fail now and then: twice the interval has all but one in ten thousand.
+/// Reads of memory are known by function, too: within a tenth.
 #[test]
-fn the_whole_run_lies_in_the_intervals() {
+fn the_whole_run_is_near_the_intervals() {
     let trace = &TRACE.1;
     let whole = rows(EVENTS, &["--trace", trace]);
     assert!(whole.values().all(|row| row.get("low").is_none() && row["pcnt-running"] == 100.0), "{whole:?}");
     for share in ["1/10", "1/30,seed=2"] {
         let sampled = rows(EVENTS, &["--trace", trace, "--sample", share]);
-        let mut outside = Vec::new();
         for (name, row) in &sampled {
             let (true_number, number) = (number(&whole[name]), number(row));
             let bound = |key| row[key].as_f64().unwrap_or_else(|| panic!("{row}"));
             let (low, high) = (bound("low"), bound("high"));
             assert!(low <= number && number <= high && row["validity"] == "scaled", "{row}");
             assert!(row["pcnt-running"].as_f64().expect("a share") < 35.0, "{row}");
-            if !(low..=high).contains(&true_number) {
-                outside.push(format!("{name}: {true_number} is not in {low} to {high}"));
-            }
-            if true_number > 100_000.0 {
+            let near = low - (number - low)..=high + (high - number);
+            assert!(near.contains(&true_number), "{share} {name}: {true_number} is not near {low} to {high}");
+            if name.contains(".RD/") || name.contains("READS") {
                 assert!((number / true_number - 1.0).abs() < 0.1, "{share} {name}: {number}, whole {true_number}");
             }
         }
         assert_eq!(sampled.len(), 7, "{sampled:?}");
-        assert!(outside.len() <= 1, "{share}: {outside:?}");
     }
 }
 

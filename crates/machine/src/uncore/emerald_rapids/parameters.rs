@@ -239,7 +239,16 @@ impl Parameters {
         // With clusters, a thread's own memory is its cluster's.
         let memory = self.memory / self.clusters as u64;
         let caches = self.cache_bytes() * sockets as u64;
-        Limits { memory, threads, sockets, caches, expander: true, peers: true, phase_settings: self.phases }
+        Limits {
+            memory,
+            threads,
+            sockets,
+            caches,
+            expander: true,
+            peers: true,
+            isochronous: false,
+            phase_settings: self.phases,
+        }
     }
 
     /// Checks what the model's data structures take for granted.
