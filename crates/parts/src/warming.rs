@@ -134,7 +134,8 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
 
     /// A core's L2 gets a line that it does not have, or has for reading only.
     fn warm_fetch(&mut self, core: u8, line: u32, store: bool) -> FoundIn {
-        let cached = (0..self.sockets()).any(|socket| self.llc(socket, line).find(line).is_some());
+        let (socket, _) = self.socket_of(core);
+        let cached = self.llc(socket, line).find(line).is_some();
         let shared = self.warm_llc(core, line, store) && !store;
         let right = if shared { Right::Shared } else { Right::Exclusive };
         let evicted = self.core(core).l2.put(line, right).filter(|evicted| evicted.right == Right::Modified);

@@ -159,6 +159,15 @@ mod tests {
         assert_eq!(pages.touched(), 3 << 12);
     }
 
+    /// Of two pages that are gone the frame of the second is the first to be given out again.
+    #[test]
+    fn a_page_that_was_gone_has_a_new_frame() {
+        let mut pages = Pages::new(PageSize::Small, Policy::Local, ONE);
+        assert_eq!([0x1000, 0x2000].map(|address| pages.touch(0, None, address, true, 0)), [0, 0x1000]);
+        pages.unmap(0, 0x1000, 0x2000);
+        assert_eq!(pages.touch(0, None, 0x1000, true, 0), 0x1000);
+    }
+
     #[test]
     fn a_forked_process_copies_what_it_writes_to() {
         let mut pages = Pages::new(PageSize::Large, Policy::Local, ONE);

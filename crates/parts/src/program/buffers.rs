@@ -11,9 +11,9 @@ pub const RESERVED: usize = 2;
 pub enum FoundIn {
     /// In its core's L2.
     L2,
-    /// In another cache.
+    /// In another cache of its socket.
     Cache,
-    /// In memory alone.
+    /// In none of these: memory is read, for the directory at least, also where another socket has the line.
     Memory,
 }
 

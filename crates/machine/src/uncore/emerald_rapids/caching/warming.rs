@@ -58,11 +58,8 @@ impl Model {
 
     /// A core requests a line, and what gives way for it goes to its slice.
     fn warm_request(&mut self, core: u16, line: u32, store: bool) -> FoundIn {
-        let cha = self.map.agent(line);
-        let mut cached = false;
-        for socket in 0..self.sockets {
-            cached |= self.slice(socket, cha).find(line).is_some() || self.filter(socket, cha).find(line).is_some();
-        }
+        let (socket, cha) = (self.socket_of(core), self.map.agent(line));
+        let cached = self.slice(socket, cha).find(line).is_some() || self.filter(socket, cha).find(line).is_some();
         if let Some(old) = self.warm_miss(core, line, store) {
             self.warm_leave(core, old);
         }
