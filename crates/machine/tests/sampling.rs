@@ -130,8 +130,8 @@ fn stores_around_the_caches_take_lines_out_of_them() {
 }
 
 /// Lines of 1 MiB that a thread of one socket stores to, then one of the other loads, again and again. Each misses in
-/// its own socket, but for a tenth that still has a copy to read from, and memory is read for its data or its directory:
-/// between windows as often as in them.
+/// its own socket, but for a tenth that still has a copy to read from, and memory is read for its data or its
+/// directory: between windows as often as in them.
 #[test]
 fn lines_that_go_from_socket_to_socket_read_memory_each_time() {
     const LINES: u64 = 1 << 14;
@@ -140,7 +140,7 @@ fn lines_that_go_from_socket_to_socket_read_memory_each_time() {
         let done = run(name, move |number| {
             let (pass, place) = (number / LINES, number % LINES);
             let (kind, thread) = if pass % 2 == 0 { (ProgramKind::Store, 0) } else { (ProgramKind::Load, far) };
-            (pass < 16).then(|| (kind, shuffled(place, LINES, 0), thread))
+            (pass < 8).then(|| (kind, shuffled(place, LINES, 0), thread))
         });
         let in_detail = done.reads as f64 / done.accesses as f64;
         let [accesses, _, lines] = done.passed;
