@@ -19,7 +19,7 @@ pub use pericore_engine as engine;
 pub use pericore_hardware::{chassis, pmon, signal};
 pub use pericore_models as models;
 pub use pericore_parts::program::Stage;
-pub use pericore_parts::work::Worker;
+pub use pericore_parts::work::{Progress, Worker};
 pub use pericore_workload as workload;
 
 pub use e5_2600::E5;

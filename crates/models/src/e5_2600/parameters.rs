@@ -376,22 +376,4 @@ impl Parameters {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::e5_2600::Parameters;
-
-    #[test]
-    fn the_preset_is_sound() {
-        let parameters = Parameters::e5_2680();
-        assert_eq!(parameters.check(), Ok(()));
-        assert_eq!(parameters.memory(), 64 << 30);
-        // Vendor's guide for that server generation: 51.2 GB/s peak a socket.
-        assert_eq!(parameters.dclk_mhz * 2 * 8 * u64::from(parameters.channels), 51_200);
-    }
-
-    #[test]
-    fn absurd_values_are_named() {
-        let parameters = Parameters { tor_entries: 21, ..Parameters::e5_2680() };
-        let message = parameters.check().unwrap_err().to_string();
-        assert_eq!(message, "parameter tor_entries is 21: it must lie between 1 and 20");
-    }
-}
+mod tests;

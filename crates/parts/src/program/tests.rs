@@ -57,3 +57,21 @@ fn an_idle_thread_does_not_read_a_quiet_program_to_its_end() {
     program.pop(0);
     assert_eq!(progress(&program), 65, "one more for the other thread");
 }
+
+/// A thread that sleeps until a tick is woken then by what is under way already, unless that comes too late.
+#[test]
+fn a_thread_is_woken_by_the_soonest_of_what_is_under_way() {
+    let source = Box::new(Threads(Vec::new().into_iter()));
+    let nodes = Nodes { count: 1, bytes: 1 << 30, span: 1 << 30 };
+    let mut program = Program::new(source, ProgramSettings::default(), [0].into_iter(), 1, nodes);
+    for (now, at, needs) in [
+        (0, 100, true),
+        (10, 100, false),
+        (10, 120, false),
+        (10, 50, true),
+        // The one of tick 50 has been there.
+        (50, 60, true),
+    ] {
+        assert_eq!(program.set_alarm(0, now, at), needs, "at {now}, for {at}");
+    }
+}

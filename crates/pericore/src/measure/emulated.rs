@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt::Write;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,7 +12,7 @@ use pericore_emulation::silent::Silent;
 use pericore_emulation::{POLL, TURN, VirtualClock, moment, start, truth};
 use pericore_machine::signal::Tick;
 use pericore_machine::workload::{Limits, Scenario};
-use pericore_machine::{Machine, ReadLatencies, SharedMachine, Window};
+use pericore_machine::{Machine, Progress, ReadLatencies, SharedMachine, Window};
 use pericore_observe::plan::Plan;
 use pericore_observe::run::{self, Passed, Schedule};
 use pericore_observe::session::{Guard, JournalFile, Options, Session};
@@ -20,7 +21,7 @@ use pericore_report::histogram::Histogram;
 
 use super::begun;
 use super::interrupt::Interrupt;
-use super::progress::ProgressLine;
+use super::progress::{ProgressLine, WorkDone};
 use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::Failure;
 use crate::input;
@@ -220,9 +221,11 @@ impl Measurement<'_> {
         let is_cut = || interrupt.signal().is_some() || ender.is_requested();
         let windows = course.sampling.map(|_| RefCell::new(WindowCounts::new()));
         let watch = |machine: &Machine| {
-            match &self.program {
-                Some(program) => program.check()?,
-                None => progress.borrow_mut().show(machine.progress().done, machine.progress().total),
+            if let Some(program) = &self.program {
+                program.check()?;
+            }
+            if let Some(far) = how_far(self.program.as_ref(), machine) {
+                progress.borrow_mut().show(far);
             }
             let seen = windows.as_ref().map_or(Passed::On, |windows| windows.borrow().look(machine));
             Ok::<_, Failure>(if is_cut() { Passed::Over } else { seen })
@@ -299,6 +302,19 @@ impl Measurement<'_> {
         }
         self.receiver.remark(&words)?;
         Ok(status)
+    }
+}
+
+/// How far a machine has come with its work. A program that has the terminal for itself is left alone with it.
+fn how_far(program: Option<&Program>, machine: &Machine) -> Option<WorkDone> {
+    let Progress { done, total } = machine.progress();
+    match program {
+        None => Some(WorkDone::Share { done, total, what: "accesses" }),
+        Some(program) => match program.replayed() {
+            Some((done, total)) => Some(WorkDone::Share { done, total, what: "bytes of the trace" }),
+            None if io::stdout().is_terminal() => None,
+            None => Some(WorkDone::Open { accesses: done, seconds: machine.seconds() }),
+        },
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use pericore_report::figures;
+
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(250);
@@ -28,23 +30,60 @@ impl ProgressLine {
         Self { started: Instant::now(), shown: None, visible: io::stderr().is_terminal() }
     }
 
-    /// Shows `done` of `total`, if it is time to.
-    pub fn show(&mut self, done: u64, total: u64) {
+    /// Shows how far the work has come, if it is time to.
+    pub fn show(&mut self, far: WorkDone) {
         let now = Instant::now();
-        let due = self.shown.map_or(self.started + PATIENCE, |shown| shown + STEP);
-        if !self.visible || now < due {
-            return;
+        if self.visible && self.is_due(now) {
+            self.shown = Some(now);
+            let _ = write!(io::stderr(), "\r{} \x1b[K", far.line(now.duration_since(self.started)));
         }
-        self.shown = Some(now);
-        let percent = done as f64 * 100.0 / total.max(1) as f64;
-        let left = now.duration_since(self.started).as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
-        let _ = write!(io::stderr(), "\r{percent:5.1} % of {total} accesses, about {left:.0} s to go \x1b[K");
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        now >= self.shown.map_or(self.started + PATIENCE, |shown| shown + STEP)
     }
 
     /// Takes the line away.
     pub fn clear(&mut self) {
         if self.shown.take().is_some() {
             let _ = write!(io::stderr(), "{WIPE}");
+        }
+    }
+}
+
+/// How far work has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WorkDone {
+    /// So much of what there is to do.
+    Share {
+        /// See `total`.
+        done: u64,
+        /// All of it.
+        total: u64,
+        /// What is counted, behind the total: "accesses".
+        what: &'static str,
+    },
+    /// Nobody knows how much there is.
+    Open {
+        /// Accesses so far.
+        accesses: u64,
+        /// Virtual time so far, in seconds.
+        seconds: f64,
+    },
+}
+
+impl WorkDone {
+    /// In a line, after so long.
+    fn line(self, passed: Duration) -> String {
+        match self {
+            Self::Share { done, total, what } => {
+                let percent = done as f64 * 100.0 / total.max(1) as f64;
+                let left = passed.as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
+                format!("{percent:5.1} % of {total} {what}, about {left:.0} s to go")
+            }
+            Self::Open { accesses, seconds } => {
+                format!("{accesses} accesses, {} s of virtual time", figures::seconds(seconds))
+            }
         }
     }
 }
@@ -106,6 +145,26 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn the_time_to_go_follows_from_what_is_done() {
+        let share = WorkDone::Share { done: 50, total: 200, what: "bytes" };
+        assert_eq!(share.line(Duration::from_secs(10)), " 25.0 % of 200 bytes, about 30 s to go");
+        let nothing = WorkDone::Share { done: 0, total: 0, what: "bytes" };
+        assert_eq!(nothing.line(Duration::ZERO), "  0.0 % of 0 bytes, about 0 s to go");
+        let open = WorkDone::Open { accesses: 1234, seconds: 0.0025 };
+        assert_eq!(open.line(Duration::from_secs(3)), "1234 accesses, 0.002500 s of virtual time");
+    }
+
+    #[test]
+    fn a_line_comes_after_two_seconds_and_anew_each_quarter_of_one() {
+        let started = Instant::now();
+        let mut line = ProgressLine { started, shown: None, visible: true };
+        let due = |line: &ProgressLine, milliseconds| line.is_due(started + Duration::from_millis(milliseconds));
+        assert_eq!([1999, 2000, 2001].map(|at| due(&line, at)), [false, true, true]);
+        line.shown = Some(started + Duration::from_millis(2000));
+        assert_eq!([2249, 2250].map(|at| due(&line, at)), [false, true]);
     }
 
     #[test]

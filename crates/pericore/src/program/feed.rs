@@ -21,10 +21,15 @@ use crate::{input, refused_file};
 
 /// Where accesses come from.
 enum Origin {
-    Command { words: Vec<OsString>, save: Option<PathBuf>, caches: [FirstLevel; 2] },
+    Command {
+        words: Vec<OsString>,
+        save: Option<PathBuf>,
+        caches: [FirstLevel; 2],
+    },
     Live(Running),
     Recorded(Recorder<Running, BufWriter<RecordFile>>),
-    Replay(TraceReader<BufReader<File>>),
+    /// And the file's bytes, if it is one.
+    Replay(TraceReader<BufReader<File>>, Option<u64>),
     Over,
 }
 
@@ -54,7 +59,7 @@ pub fn options(caches: [FirstLevel; 2]) -> Options {
 
 impl Feed {
     fn new(title: String, origin: Origin, saved: bool) -> Self {
-        let replay = matches!(origin, Origin::Replay(_));
+        let replay = matches!(origin, Origin::Replay(..));
         Self { title, origin, replay, saved, status: None, cause: None, summary: None, error: None }
     }
 
@@ -69,14 +74,21 @@ impl Feed {
     pub fn of_trace(path: &Path) -> Result<Self, Failure> {
         let refuse = |error: &dyn fmt::Display| Failure::failed(format!("{}: {error}", path.display()));
         let file = input::stream(path).map_err(|error| Failure::failed(refused_file::reading(path, &error)))?;
+        let bytes = file.metadata().ok().filter(|file| file.is_file()).map(|file| file.len());
         let reader = TraceReader::new(BufReader::new(file)).map_err(|error| refuse(&error))?;
         let title = format!("{} (trace {})", reader.header().command.join(" "), path.display());
-        Ok(Self::new(title, Origin::Replay(reader), false))
+        Ok(Self::new(title, Origin::Replay(reader, bytes), false))
     }
 
     /// Command line, and where it comes from.
     pub fn title(&self) -> String {
         self.title.clone()
+    }
+
+    /// Bytes of the trace that have been read, and all of them.
+    pub fn replayed(&self) -> Option<(u64, u64)> {
+        let Origin::Replay(reader, bytes) = &self.origin else { return None };
+        bytes.map(|bytes| (reader.offset(), bytes))
     }
 
     /// Starts the program.
@@ -126,7 +138,7 @@ impl Feed {
         let more = match &mut self.origin {
             Origin::Live(running) => next(running, batch, spaces),
             Origin::Recorded(recorder) => next(recorder, batch, spaces),
-            Origin::Replay(reader) => next(reader, batch, spaces),
+            Origin::Replay(reader, _) => next(reader, batch, spaces),
             Origin::Command { .. } | Origin::Over => return false,
         };
         match more {
@@ -146,7 +158,7 @@ impl Feed {
         let running = match std::mem::replace(&mut self.origin, Origin::Over) {
             Origin::Live(running) => running,
             Origin::Recorded(recorder) => recorder.into_source(),
-            Origin::Replay(reader) => {
+            Origin::Replay(reader, _) => {
                 self.summary = Some(reader.summary());
                 return;
             }

@@ -122,6 +122,11 @@ impl Program {
         self.with(Feed::start)
     }
 
+    /// Bytes of its trace that have been read, and all of them; none if it is no trace in a file.
+    pub fn replayed(&self) -> Option<(u64, u64)> {
+        self.with(|feed| feed.replayed())
+    }
+
     /// Fails if its accesses could not all be had.
     ///
     /// # Errors

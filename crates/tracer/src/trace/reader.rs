@@ -67,6 +67,11 @@ impl<R: Read> TraceReader<R> {
         &self.header
     }
 
+    /// Bytes read so far.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
     const fn damaged(&self, what: &'static str) -> TraceError {
         TraceError::Damaged { offset: self.start, what }
     }

@@ -225,3 +225,27 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stack keeps one credit for each destination and class: no two of them share it.
+    #[test]
+    fn each_destination_and_class_has_a_credit_of_its_own() {
+        let line = PeerLine { reads: false, socket: 0, stack: 0, link: None, to: 0, port: 0, shared: false };
+        let mut kept: Vec<_> = (0..STACKS as u8)
+            .flat_map(|to| [false, true].map(|reads| credits(&PeerLine { to, reads, ..line })))
+            .chain(
+                (0..LINKS)
+                    .flat_map(|link| [false, true].map(|reads| credits(&PeerLine { link: Some(link), reads, ..line }))),
+            )
+            .map(|(side, _, kept)| (side, kept))
+            .collect();
+        let all = kept.len();
+        kept.sort_unstable();
+        kept.dedup();
+        assert_eq!(kept.len(), all, "{kept:?}");
+        assert!(kept.iter().all(|&(_, kept)| kept < 2 * STACKS as usize));
+    }
+}
