@@ -10,11 +10,9 @@ use pericore_machine::{Machine, MachineSpec};
 /// Selections that the truth has no figure for yet: matches of an address or an opcode that only the filter's value
 /// names, cycles in which either half of a buffer holds something, halves of one count; and starvation of uncredited
 /// messages, whose code is that of all (Table 2-50).
-const UNNAMED: [&str; 15] = [
+const UNNAMED: [&str; 13] = [
     "cha/TxR_HORZ_STARVED.AD_UNCRD",
     "cha/TxR_HORZ_STARVED.BL_UNCRD",
-    "iio/IOMMU1.NUM_MEM_ACCESSES_HIGH",
-    "iio/IOMMU1.NUM_MEM_ACCESSES_LOW",
     "imc/RDB_NE.ALL",
     "imc/RDB_NOT_EMPTY.",
     "m2m/TxR_HORZ_STARVED.AD_UNCRD",

@@ -85,14 +85,8 @@ pub enum MemoryUnitFact {
     ReadWaits(bool),
     /// Writes to a half's channel begin or end to wait.
     WritesWait(u8, bool),
-    /// Data goes onto the mesh: at once, or after it has waited; the last says whether it goes to its agent, which
-    /// wants it.
-    Sends {
-        /// It has waited.
-        waited: bool,
-        /// It goes to its agent.
-        to_agent: bool,
-    },
+    /// Data goes onto the mesh at once (false), or after it has waited.
+    Sends(bool),
     /// Data for the other socket goes to the link; or, for want of a credit (false), to its agent.
     SendsAway(bool),
 }

@@ -69,6 +69,8 @@ pub enum Fact {
     /// A core of a socket changes its state, from none when the machine starts; the last says whether it asked for a
     /// deeper one.
     Core(u16, Option<CState>, CState, bool),
+    /// A core of a socket begins (true) or ends to change its state.
+    CoreChanges(u16, bool),
     /// Something begins (true) or ends to hold of a socket's package.
     Package(u16, PackageCondition, bool),
     /// Something in a socket's system agent.

@@ -28,17 +28,19 @@ pub enum MemoryAction {
 pub enum MemoryPrefetch {
     /// Reads of this kind have none.
     Never,
-    /// There was no room for it.
-    Lost,
-    /// It came from the agent (XPT).
+    /// The agent sent it (XPT), and memory had no room for it.
+    AgentLost,
+    /// The link sent it for the other socket (UPI), and memory had no room for it.
+    LinkLost,
+    /// The agent sent it (XPT), and it runs ahead of its read.
     Agent,
-    /// It came from the other socket (UPI).
+    /// The link sent it for the other socket (UPI), and it runs ahead of its read.
     Link,
 }
 
 impl MemoryPrefetch {
     /// How many there are.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
 
     /// True if it runs ahead.
     #[inline]

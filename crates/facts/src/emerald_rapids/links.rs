@@ -157,8 +157,8 @@ pub struct Arbitration {
     pub shared: [u16; NETWORKS],
     /// The network whose winners are slotted into a flit, and how many messages that takes; `None` if nobody wins.
     pub flit: Option<(u8, u8)>,
-    /// Classes of which some wait still.
-    pub waits: [[bool; LINK_CLASSES]; NETWORKS],
+    /// Classes whose first message could pay, and would have had room in the flit.
+    pub left_over: [[bool; LINK_CLASSES]; NETWORKS],
 }
 
 impl Arbitration {

@@ -23,6 +23,12 @@ impl Ring {
     /// How many there are.
     pub const COUNT: usize = 5;
 
+    /// Slots of a message, one a cycle: the data ring carries half a line in each.
+    #[inline]
+    pub const fn slots(self) -> u32 {
+        if matches!(self, Self::Block) { 2 } else { 1 }
+    }
+
     /// True if its messages need a credit: addresses and data do (guide 2.1.1).
     #[inline]
     pub const fn is_credited(self) -> bool {

@@ -33,7 +33,7 @@ pub use links::{
 };
 pub use mesh::{Bridged, Dies, HALF_FULL, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, PATIENCE, ROOM, Ring, Tile};
 pub use place::{SubchannelPlace, UnitInstance};
-pub use platform::{CORE_TRANSITION, CState, PackageCondition, SYSTEM_ROOM, SystemFact, SystemMessage};
+pub use platform::{CState, PackageCondition, SYSTEM_ROOM, SystemFact, SystemMessage};
 pub use readers::Readers;
 pub use reason::Reason;
 pub use shape::{Clocks, Shape};

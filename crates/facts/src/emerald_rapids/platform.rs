@@ -1,8 +1,5 @@
 //! What happens in the power unit and in the system agent.
 
-/// Cycles of the power unit that a core's way into C6 or out of it takes (assumption: 10 us).
-pub const CORE_TRANSITION: u32 = 10_000;
-
 /// C-state of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

@@ -22,7 +22,8 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
     let anything = |found: Found| found != Found::Nothing;
     let any = |_: Found| true;
     let remote = |kind: Kind| kind.queue() == Queue::Remote;
-    let written = |kind: Kind| kind.queue() == Queue::RemoteWriteback;
+    // Stores around the caches come through the same queue, and are no writebacks.
+    let written = |kind: Kind| kind.queue() == Queue::RemoteWriteback && kind != Kind::RemoteWrite;
     // The guide counts a claim like a read for ownership.
     let owned = |kind: Kind| remote(kind) && kind.owns();
     let shares = |found: Found| matches!(found, Found::Shared | Found::Forward | Found::FilterShared);

@@ -40,6 +40,18 @@ impl ExpanderCells {
         replies == self.reads + self.writes[0] + self.writes[1] && self.unpacked.iter().all(|gauge| gauge.live == 0)
     }
 
+    /// What the mesh stop of a link's stack sends on (Tables 2-365 and 2-366): data, and word of a write. A stack
+    /// without a link sends none.
+    pub fn sent_on(link: Option<&Self>, event: &str, subevent: &str) -> Option<u64> {
+        let through = |gauge: &Gauge| gauge.entries - gauge.live;
+        let [data, words] = link.map_or([0; 2], |link| link.unpacked.each_ref().map(through));
+        match (event, subevent) {
+            ("TxC_INSERTS_AK", "AGT_5") => Some(words),
+            ("TxC_INSERTS_BL", "AGT_4") => Some(data),
+            _ => None,
+        }
+    }
+
     /// The count of an event. A read is a flit, with a header that is not counted apart; a write two: its header, of a
     /// line or with byte enables, and a flit of data without a header. An answer with data is two flits, too.
     pub fn value(&self, event: &str, subevent: &str) -> Option<u64> {

@@ -80,10 +80,10 @@ impl HomeAgentCells {
         };
         let unit = |of: &[u64; UNITS]| of.get(subevent.strip_prefix("MC")?.parse::<usize>().ok()?).copied();
         let reads = || self.reads.as_flattened().iter().sum::<u64>();
-        let ahead = |half: usize| {
-            self.reads[half][MemoryPrefetch::Agent as usize] + self.reads[half][MemoryPrefetch::Link as usize]
+        // Those that the link sends are none of the agent's. That memory has no room is found out there.
+        let sent = |half: usize| {
+            self.reads[half][MemoryPrefetch::Agent as usize] + self.reads[half][MemoryPrefetch::AgentLost as usize]
         };
-        let lost = |half: usize| self.reads[half][MemoryPrefetch::Lost as usize];
         Some(match (event, subevent) {
             ("REQUESTS", name) if name.starts_with("READS") => requested(HomeRequest::Read, &name[5..])?,
             ("REQUESTS", name) if name.starts_with("WRITES") => requested(HomeRequest::Write, &name[6..])?,
@@ -93,10 +93,8 @@ impl HomeAgentCells {
             ("IMC_WRITES_COUNT", "PARTIAL") => self.writes[1],
             ("BYPASS_CHA_IMC", "TAKEN") => self.at_once,
             ("BYPASS_CHA_IMC", "NOT_TAKEN") => reads() - self.at_once,
-            ("XPT_PREF", "SENT0") => ahead(0),
-            ("XPT_PREF", "SENT1") => ahead(1),
-            ("XPT_PREF", "DROP0" | "DROP0_NOCRD") => lost(0),
-            ("XPT_PREF", "DROP1" | "DROP1_NOCRD") => lost(1),
+            ("XPT_PREF", "SENT0") => sent(0),
+            ("XPT_PREF", "SENT1") => sent(1),
             ("READ_NO_CREDITS", _) => unit(&self.without_credit[0])?,
             ("WRITE_NO_CREDITS", _) => unit(&self.without_credit[1])?,
             ("DIR_LOOKUP", "NO_SNP") => self.looks[0],
@@ -129,14 +127,16 @@ pub struct UnitCells {
     /// Reads, and writes by half, that wait for a credit of the memory controller.
     reads_wait: Gauge,
     writes_wait: [Gauge; 2],
-    /// Data that goes onto the mesh at once, and after it has waited; of this, what goes to its agent.
+    /// Data that goes onto the mesh at once, and after it has waited.
     sent: [u64; 2],
-    to_agent: u64,
     /// Data for the other socket: to its agent for want of a credit, to the link.
     sent_away: [u64; 2],
     /// Changes of the directory, from and to.
     changes: [[u64; DirectoryState::COUNT]; DirectoryState::COUNT],
 }
+
+/// The first kind of reads that a prefetch runs ahead of.
+const FIRST_AHEAD: usize = MemoryPrefetch::Agent as usize;
 
 /// No tracker is ever full.
 const ENDLESS: u64 = u64::MAX;
@@ -178,10 +178,7 @@ impl UnitCells {
             MemoryUnitFact::ReadWaits(false) => self.reads_wait.leave(cycle, ENDLESS),
             MemoryUnitFact::WritesWait(half, true) => self.writes_wait[usize::from(half) % 2].enter(cycle, ENDLESS),
             MemoryUnitFact::WritesWait(half, false) => self.writes_wait[usize::from(half) % 2].leave(cycle, ENDLESS),
-            MemoryUnitFact::Sends { waited, to_agent } => {
-                self.sent[usize::from(waited)] += 1;
-                self.to_agent += u64::from(to_agent);
-            }
+            MemoryUnitFact::Sends(waited) => self.sent[usize::from(waited)] += 1,
             MemoryUnitFact::SendsAway(direct) => self.sent_away[usize::from(direct)] += 1,
         }
     }
@@ -228,7 +225,6 @@ impl UnitCells {
             ("BYPASS_M2M_EGRESS", "NOT_TAKEN") => return Some(self.sent[1]),
             // Data does not go straight to the core where the directory says otherwise, or the agent wants it.
             ("DIRECT2CORE_NOT_TAKEN_DIRSTATE", "NON_CISGRESS") => return Some(self.queried_first),
-            ("DIRECT2CORE_NOT_TAKEN_NOTFORKED", "") => return Some(self.to_agent),
             ("DIRECT2UPI_NOT_TAKEN_CREDITS", "EGRESS") => return Some(self.sent_away[0]),
             ("DIRECT2UPI_TAKEN", "") => return Some(self.sent_away[1]),
             _ => {}
@@ -236,10 +232,11 @@ impl UnitCells {
         let (name, halves) = self.of_halves(event, subevent);
         let sum = |of: &dyn Fn(&HalfCells) -> u64| Some(halves.iter().map(of).sum());
         let every = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads.iter().map(of).sum::<u64>();
-        let ahead = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads[2..].iter().map(of).sum::<u64>();
+        let ahead = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads[FIRST_AHEAD..].iter().map(of).sum::<u64>();
         let entries: fn(&Gauge) -> u64 = |gauge| gauge.entries;
         let occupied: fn(&Gauge) -> u64 = |gauge| gauge.occupied;
         let of = |half: &HalfCells, prefetch: MemoryPrefetch| half.reads[prefetch as usize].entries;
+        let lost = [MemoryPrefetch::AgentLost, MemoryPrefetch::LinkLost];
         let event = event.trim_end_matches("_CH0").trim_end_matches("_CH1");
         match (event, name) {
             ("RxC_AD_INSERTS", "") | ("TRACKER_INSERTS", "CH") => sum(&|half| every(half, entries)),
@@ -264,11 +261,13 @@ impl UnitCells {
             }
             ("PREFCAM_OCCUPANCY", "CH" | "ALLCH") => sum(&|half| ahead(half, occupied)),
             ("PREFCAM_RxC_DEALLOCS", "1LM_POSTED") => sum(&|half| ahead(half, entries)),
-            ("PREFCAM_RxC_DEALLOCS", "SQUASHED")
-            | ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH")
-            | ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => sum(&|half| of(half, MemoryPrefetch::Lost)),
-            ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.read[2..].iter().sum()),
-            ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.read[..2].iter().sum()),
+            ("PREFCAM_RxC_DEALLOCS", "SQUASHED") | ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => {
+                sum(&|half| lost.into_iter().map(|prefetch| of(half, prefetch)).sum())
+            }
+            ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH") => sum(&|half| of(half, MemoryPrefetch::AgentLost)),
+            ("PREFCAM_DEMAND_DROPS", "UPI" | "UPI_ALLCH") => sum(&|half| of(half, MemoryPrefetch::LinkLost)),
+            ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.read[FIRST_AHEAD..].iter().sum()),
+            ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.read[..FIRST_AHEAD].iter().sum()),
             _ => None,
         }
     }

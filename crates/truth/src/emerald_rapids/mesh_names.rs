@@ -115,7 +115,8 @@ impl Stop<'_> {
         Some(if name == "TGC" {
             self.returning(direction == Direction::Down)
         } else {
-            self.passing(ring_of(name)?, direction)
+            let ring = ring_of(name)?;
+            self.passing(ring, direction) * u64::from(ring.slots())
         })
     }
 
@@ -216,7 +217,7 @@ fn figure(name: &str, queue: &Queue, all: impl Fn() -> u64) -> Option<u64> {
         "OCCUPANCY" => queue.occupied,
         "CYCLES_NE" => queue.nonempty,
         "CYCLES_FULL" => queue.full,
-        "NACK" => queue.refused,
+        "NACK" => queue.nacked,
         "STARVED" => queue.starved,
         "ADS_USED" => queue.starving,
         _ => return None,

@@ -1,6 +1,7 @@
 //! What the guide's event names mean, in terms of what happened: written by hand from the event texts of chapter 2
 //! and, where the guide has no row, from Intel's event file; without the catalogue's masks and decode rows.
 
+use super::expanders::ExpanderCells;
 use super::links::names as link_names;
 use super::snapshot::Snapshot;
 use super::stacks::names as stack_names;
@@ -71,7 +72,12 @@ fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
         "upi" => link_names::link_layer(at, &cells.links[number], question),
         "iio" => stack_names::controller(&cells.stacks[number], event, subevent),
         "irp" => stack_names::coherent_port(&cells.stacks[number], event, subevent),
-        "m2pcie" => stack_names::mesh_stop(&cells.stacks[number], event, subevent),
+        "m2pcie" => {
+            let links = at.shape.instances("cxlcm");
+            let link = (index < links).then(|| &cells.expanders[usize::from(socket * links + index)]);
+            let of_link = ExpanderCells::sent_on(link, event, subevent);
+            of_link.or_else(|| stack_names::mesh_stop(&cells.stacks[number], event, subevent))
+        }
         "cxlcm" | "cxldp" => cells.expanders[number].value(event, subevent),
         "pcu" => cells.power[number].value(event),
         "ubox" => cells.systems[number].value(event, subevent),

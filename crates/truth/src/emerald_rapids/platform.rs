@@ -1,8 +1,6 @@
 //! Power units and system agents, and what their events mean (section 2.10; Intel's event file).
 
-use pericore_facts::emerald_rapids::{
-    CORE_TRANSITION, CState, PackageCondition as Condition, SYSTEM_ROOM, SystemFact, SystemMessage,
-};
+use pericore_facts::emerald_rapids::{CState, PackageCondition as Condition, SYSTEM_ROOM, SystemFact, SystemMessage};
 
 use super::gauge::Gauge;
 
@@ -13,8 +11,8 @@ const ENDLESS: u64 = u64::MAX;
 pub struct PackageCells {
     cores: [Gauge; CState::COUNT],
     conditions: [Gauge; Condition::COUNT],
-    /// Ways of cores into sleep, and out of it.
-    transitions: [u64; 2],
+    /// Cores that change their states.
+    changing: Gauge,
     demoted: u64,
 }
 
@@ -23,7 +21,7 @@ impl Default for PackageCells {
         Self {
             cores: Default::default(),
             conditions: [Gauge::default(); Condition::COUNT],
-            transitions: [0; 2],
+            changing: Gauge::default(),
             demoted: 0,
         }
     }
@@ -34,10 +32,14 @@ impl PackageCells {
     pub fn core(&mut self, from: Option<CState>, to: CState, demoted: bool, cycle: u64) {
         if let Some(from) = from {
             self.cores[from as usize].leave(cycle, ENDLESS);
-            self.transitions[usize::from(to == CState::Runs)] += 1;
         }
         self.cores[to as usize].enter(cycle, ENDLESS);
         self.demoted += u64::from(demoted);
+    }
+
+    /// A core begins or ends to change its state.
+    pub fn core_changes(&mut self, begins: bool, cycle: u64) {
+        if begins { self.changing.enter(cycle, ENDLESS) } else { self.changing.leave(cycle, ENDLESS) }
     }
 
     /// Something begins or ends to hold.
@@ -48,7 +50,8 @@ impl PackageCells {
 
     /// Brings its sums up to a cycle.
     pub fn bring_up(&mut self, cycle: u64) {
-        self.cores.iter_mut().chain(&mut self.conditions).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+        let cores = self.cores.iter_mut().chain([&mut self.changing]);
+        cores.chain(&mut self.conditions).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
     }
 
     /// True if its cores are as many as they are, and every package state and regulator state is one of its kind.
@@ -60,6 +63,7 @@ impl PackageCells {
         let regulator = [Condition::RegulatorFull, Condition::RegulatorPart];
         let rests = [Condition::RegulatorLight, Condition::RegulatorDeep];
         self.cores.iter().map(|gauge| gauge.live).sum::<u64>() == cores
+            && self.changing.live <= cores
             && package == 1
             && held(&regulator) + held(&rests) == 1
             && self.conditions.iter().all(|gauge| gauge.live <= 1)
@@ -71,10 +75,8 @@ impl PackageCells {
             "POWER_STATE_OCCUPANCY_CORES_C0" => return Some(self.cores[CState::Runs as usize].occupied),
             "POWER_STATE_OCCUPANCY_CORES_C3" => return Some(self.cores[CState::Light as usize].occupied),
             "POWER_STATE_OCCUPANCY_CORES_C6" => return Some(self.cores[CState::Deep as usize].occupied),
-            "CORE_TRANSITION_CYCLES" => return Some(u64::from(CORE_TRANSITION) * self.transitions[0]),
-            "TOTAL_TRANSITION_CYCLES" => {
-                return Some(u64::from(CORE_TRANSITION) * self.transitions.iter().sum::<u64>());
-            }
+            "CORE_TRANSITION_CYCLES" => return Some(self.changing.nonempty),
+            "TOTAL_TRANSITION_CYCLES" => return Some(self.changing.occupied),
             "DEMOTIONS" => return Some(self.demoted),
             "FREQ_MAX_LIMIT_THERMAL_CYCLES" => Condition::ThermalLimit,
             "FREQ_MAX_POWER_CYCLES" => Condition::PowerLimit,

@@ -87,6 +87,9 @@ impl FactReader<Fact> for Ledger {
             Fact::Core(socket, from, to, demoted) => {
                 self.cells.power[usize::from(socket)].core(from, to, demoted, self.clocks.pclk.cycles(at));
             }
+            Fact::CoreChanges(socket, begins) => {
+                self.cells.power[usize::from(socket)].core_changes(begins, self.clocks.pclk.cycles(at));
+            }
             Fact::Package(socket, condition, on) => {
                 self.cells.power[usize::from(socket)].package(condition, on, self.clocks.pclk.cycles(at));
             }

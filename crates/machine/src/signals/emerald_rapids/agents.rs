@@ -62,7 +62,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let snooped = lines.snooped[REMOTE];
         match class.kind.queue() {
             Queue::Snoop if found != Found::Nothing => self.happens(agent, snooped[1], at),
-            Queue::RemoteWriteback => {
+            Queue::RemoteWriteback if class.kind != Kind::RemoteWrite => {
                 let owned = usize::from(class.kind == Kind::RemoteWritebackExclusive);
                 let (looked_up, hit) = (lines.hitme_looked_up[1], lines.hitme_hit[owned]);
                 self.happens(agent, looked_up, at);
@@ -92,13 +92,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         match fact {
             MemoryUnitFact::ReadWaits(on) => self.holds(lines.read_waits, unit, on, at),
             MemoryUnitFact::WritesWait(half, on) => self.holds(lines.writes_wait[usize::from(half)], unit, on, at),
-            MemoryUnitFact::Sends { waited, to_agent } => {
-                let (sent, not_forked) = (lines.sent[usize::from(waited)], lines.not_forked);
-                self.happens(unit, sent, at);
-                if to_agent {
-                    self.happens(unit, not_forked, at);
-                }
-            }
+            MemoryUnitFact::Sends(waited) => self.happens(unit, lines.sent[usize::from(waited)], at),
             MemoryUnitFact::SendsAway(direct) => self.happens(unit, lines.sent_away[usize::from(direct)], at),
         }
     }

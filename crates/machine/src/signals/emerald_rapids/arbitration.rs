@@ -56,7 +56,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             self.happens(link, self.signals.lines.links.wins[number], at);
         }
         if let Some((network, messages)) = arbitration.flit {
-            self.slots(link, usize::from(network), messages, winners, &arbitration.waits, at);
+            self.slots(link, usize::from(network), messages, winners, &arbitration.left_over, at);
         }
     }
 
@@ -67,7 +67,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         network: usize,
         messages: u8,
         winners: [[Option<Paid>; 2]; NETWORKS],
-        waits: &[[bool; LINK_CLASSES]; NETWORKS],
+        left_over: &[[bool; LINK_CLASSES]; NETWORKS],
         at: Tick,
     ) {
         let lines = &self.signals.lines.links;
@@ -85,12 +85,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             self.happens(link, slotted[usize::from(together)], at);
         }
         self.happens(link, header, at);
-        // A flit with an empty slot could not take what waits.
-        if messages < 3 {
-            for (network, classes) in (0..).zip(waits) {
-                for (class, _) in (0..).zip(classes).filter(|&(_, waits)| *waits) {
-                    self.happens(link, self.signals.lines.links.missed[network][class], at);
-                }
+        for (network, classes) in (0..).zip(left_over) {
+            for (class, _) in (0..).zip(classes).filter(|&(_, left)| *left) {
+                self.happens(link, self.signals.lines.links.missed[network][class], at);
             }
         }
     }

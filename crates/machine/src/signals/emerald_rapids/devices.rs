@@ -35,19 +35,18 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 if reads {
                     self.all(stack, |lines| &lines.devices.reads_entered, at);
                     self.level::<true>(inbound, stack, at);
+                } else if request.is_atomic() {
+                    let atomic = self.signals.lines.devices.atomic_entered;
+                    self.happens(stack, atomic, at);
                 } else {
                     self.all(stack, |lines| &lines.devices.writes_entered, at);
-                    if request.is_atomic() {
-                        let atomic = self.signals.lines.devices.atomic_entered;
-                        self.happens(stack, atomic, at);
-                    } else {
-                        self.all(stack, |lines| &lines.devices.plain_writes_entered, at);
-                    }
                 }
             }
             DeviceStation::Leaves => {
-                let line_sent = lines.line_sent;
-                self.all(stack, |lines| &lines.devices.left, at);
+                // Of the stack's ports, four have one to the mesh stop, and four the other.
+                let (left, by_port, line_sent) = (lines.left, lines.port_left[port / 4], lines.line_sent);
+                self.happens(stack, left, at);
+                self.happens(stack, by_port, at);
                 if request.kind == Kind::DmaWriteback {
                     self.happens(stack, line_sent, at);
                 }
@@ -63,8 +62,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.level::<false>(inbound, stack, at);
             }
             DeviceStation::DataEnters => {
-                let (entered, inside) = (lines.data_entered, lines.data_inside);
-                self.happens(stack, entered, at);
+                let inside = lines.data_inside;
+                self.all(stack, |lines| &lines.devices.data_entered, at);
                 inside.into_iter().for_each(|level| self.level::<true>(level, stack, at));
             }
             DeviceStation::DataGoesUp => {
@@ -89,7 +88,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 if reads || request.is_atomic() {
                     self.level::<false>(waits, stack, at);
                 }
-                if !reads {
+                if !reads && !request.is_atomic() {
                     self.all(stack, |lines| &lines.devices.writes_done, at);
                 }
                 if request.walks {
@@ -177,9 +176,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 [left, taken, sent].into_iter().for_each(|line| self.happens(source, line, at));
             }
             PeerStation::Arrives => {
-                let (words, writes) = (lines.words_by[class][port], lines.writes_by[port]);
+                let (words, writes, came) = (lines.words_by[class][port], lines.writes_by[port], lines.came);
                 let levels = [lines.arrived[far][class], lines.holds_credit[far][class]];
                 levels.into_iter().for_each(|level| self.level::<true>(level, goal, at));
+                self.happens(goal, came, at);
                 self.repeats(goal, words, LINE_DWS, at);
                 if !line.reads {
                     self.happens(goal, writes, at);
@@ -236,7 +236,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 }
                 self.level::<true>(unpacked, link, at);
             }
-            ExpanderFact::Unpacked { writes } => self.level::<false>(lines.unpacked[usize::from(writes)], link, at),
+            ExpanderFact::Unpacked { writes } => {
+                let (unpacked, sent_on) = (lines.unpacked[usize::from(writes)], lines.sent_on[usize::from(writes)]);
+                self.level::<false>(unpacked, link, at);
+                self.happens(link, sent_on, at);
+            }
         }
     }
 }

@@ -24,9 +24,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let without = lines.without_credit[usize::from(!reads)][usize::from(request.unit) % 4];
         if reads {
             let prefetch = match request.prefetch {
-                MemoryPrefetch::Never => None,
-                MemoryPrefetch::Lost => Some(lines.prefetch_dropped[half]),
-                MemoryPrefetch::Agent | MemoryPrefetch::Link => Some(lines.prefetch_sent[half]),
+                MemoryPrefetch::Agent | MemoryPrefetch::AgentLost => Some(lines.prefetch_sent[half]),
+                // The link sends those.
+                MemoryPrefetch::Never | MemoryPrefetch::Link | MemoryPrefetch::LinkLost => None,
             };
             let (read, bypass) = (lines.read, lines.bypass[usize::from(!at_once)]);
             self.happens(agent, read, at);
@@ -73,13 +73,15 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             self.level::<true>(self.signals.lines.home.prefetches[half], unit, at);
         }
         if observed {
-            let (lines, by) = (&self.signals.lines.home, usize::from(request.prefetch == MemoryPrefetch::Link));
+            let lines = &self.signals.lines.home;
+            let lost = |by: usize| [lines.prefetch_lost[by][half], lines.no_room[half], lines.prefetch_squashed];
+            let runs = |by: usize| [lines.prefetched[by][half], lines.prefetch_taken, lines.merged[by]];
             let pulses = match request.prefetch {
                 MemoryPrefetch::Never => return,
-                MemoryPrefetch::Lost => [lines.prefetch_lost[half], lines.no_room[half], lines.prefetch_squashed],
-                MemoryPrefetch::Agent | MemoryPrefetch::Link => {
-                    [lines.prefetched[by][half], lines.prefetch_taken, lines.merged[by]]
-                }
+                MemoryPrefetch::AgentLost => lost(0),
+                MemoryPrefetch::LinkLost => lost(1),
+                MemoryPrefetch::Agent => runs(0),
+                MemoryPrefetch::Link => runs(1),
             };
             pulses.into_iter().for_each(|line| self.happens(unit, line, at));
         }

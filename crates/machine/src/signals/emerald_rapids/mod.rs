@@ -51,7 +51,7 @@ impl<S: SignalSink> FactReader<Fact> for SignalMaker<'_, S> {
             Fact::Responds(port, result, snoop) => {
                 let lines = &self.signals.lines.responses;
                 self.pulse(lines.responses, lines.tag(result, snoop), port, 1, at);
-                self.all(port, |lines| &lines.devices.lost_lines, at);
+                self.all(port, |lines| &lines.devices.snooped, at);
             }
             Fact::Requested(agent, what, remote) => {
                 let line = self.signals.lines.home.requested[what as usize][usize::from(remote)];
@@ -74,6 +74,7 @@ impl<S: SignalSink> FactReader<Fact> for SignalMaker<'_, S> {
             Fact::Peer(station, line) => self.at_peer(station, line, at),
             Fact::Expander(link, fact) => self.at_expander(link, fact, at),
             Fact::Core(socket, from, to, demoted) => self.core(socket, from, to, demoted, at),
+            Fact::CoreChanges(socket, begins) => self.core_changes(socket, begins, at),
             Fact::Package(socket, condition, on) => {
                 self.holds(self.signals.lines.power.conditions[condition as usize], (socket, 0), on, at);
             }

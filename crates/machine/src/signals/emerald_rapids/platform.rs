@@ -1,7 +1,7 @@
 //! The signals of power units and system agents.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{CORE_TRANSITION, CState, SYSTEM_ROOM, SystemFact, SystemMessage};
+use pericore_facts::emerald_rapids::{CState, SYSTEM_ROOM, SystemFact, SystemMessage};
 use pericore_hardware::signal::SignalSink;
 
 use super::emitter::SignalMaker;
@@ -14,18 +14,20 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     /// A core of a socket changes its state.
     pub(super) fn core(&mut self, socket: u16, from: Option<CState>, to: CState, demoted: bool, at: Tick) {
         let lines = &self.signals.lines.power;
-        let (cores, [into_sleep, both], sent_lighter) = (lines.cores, lines.transitions, lines.demoted);
+        let (cores, sent_lighter) = (lines.cores, lines.demoted);
         if let Some(from) = from {
             self.level::<false>(cores[from as usize], (socket, 0), at);
-            if from == CState::Runs {
-                self.repeats((socket, 0), into_sleep, CORE_TRANSITION, at);
-            }
-            self.repeats((socket, 0), both, CORE_TRANSITION, at);
         }
         self.level::<true>(cores[to as usize], (socket, 0), at);
         if demoted {
             self.happens((socket, 0), sent_lighter, at);
         }
+    }
+
+    /// A core of a socket begins or ends to change its state.
+    pub(super) fn core_changes(&mut self, socket: u16, begins: bool, at: Tick) {
+        let changing = self.signals.lines.power.changing;
+        changing.into_iter().for_each(|level| self.holds(level, (socket, 0), begins, at));
     }
 
     /// Something happens in a socket's system agent.

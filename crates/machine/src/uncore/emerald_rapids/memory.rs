@@ -74,10 +74,17 @@ fn in_memory(request: &Request) -> MemoryRequest {
     let (action, prefetch) = match (request.writes, request.prefetched) {
         (true, _) if request.partial => (MemoryAction::PartialWrite, MemoryPrefetch::Never),
         (true, _) => (MemoryAction::Write, MemoryPrefetch::Never),
-        (false, true) if request.kind().queue() == Queue::Remote => (MemoryAction::Read, MemoryPrefetch::Link),
-        (false, true) => (MemoryAction::Read, MemoryPrefetch::Agent),
-        (false, false) if is_prefetched(request.kind()) => (MemoryAction::Read, MemoryPrefetch::Lost),
-        (false, false) => (MemoryAction::Read, MemoryPrefetch::Never),
+        (false, runs) if is_prefetched(request.kind()) => {
+            let of_link = request.kind().queue() == Queue::Remote;
+            let prefetch = match (of_link, runs) {
+                (false, true) => MemoryPrefetch::Agent,
+                (false, false) => MemoryPrefetch::AgentLost,
+                (true, true) => MemoryPrefetch::Link,
+                (true, false) => MemoryPrefetch::LinkLost,
+            };
+            (MemoryAction::Read, prefetch)
+        }
+        (false, _) => (MemoryAction::Read, MemoryPrefetch::Never),
     };
     MemoryRequest { unit, half: half as u8, action, prefetch }
 }
@@ -331,7 +338,7 @@ impl Model {
         let to = if to_agent { agent } else { self.requester_tile(request) };
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, reader);
         let arrives = self.mesh_send(socket, Ring::Block, port, here, to, reader);
-        let sends = MemoryUnitFact::Sends { waited: self.mesh.last_waited(), to_agent };
+        let sends = MemoryUnitFact::Sends(self.mesh.last_waited());
         reader.read(now, Fact::MemoryUnit((at, unit), sends));
         self.wheel.schedule(Self::both(told, arrives), Event::Data.of(request));
     }

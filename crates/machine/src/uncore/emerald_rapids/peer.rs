@@ -185,10 +185,11 @@ impl Model {
     ) {
         let other = if (socket, stack) == (line.socket, line.stack) { line.to } else { line.stack };
         let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.m2pcie[usize::from(other)]);
+        let port = line.port / 4;
         match line.link {
-            Some(link) => self.send_packet(socket, link, packet, from, to, 0, then, reader),
+            Some(link) => self.send_packet(socket, link, packet.through(port), from, to, 0, then, reader),
             None => {
-                let arrives = self.mesh_send(socket, packet.far_ring(), 0, from, to, reader);
+                let arrives = self.mesh_send(socket, packet.far_ring(), port, from, to, reader);
                 self.wheel.schedule(arrives, then);
             }
         }
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn each_destination_and_class_has_a_credit_of_its_own() {
         let line = PeerLine { reads: false, socket: 0, stack: 0, link: None, to: 0, port: 0, shared: false };
-        let mut kept: Vec<_> = (0..STACKS as u8)
+        let mut kept: Vec<_> = (0..STACKS)
             .flat_map(|to| [false, true].map(|reads| credits(&PeerLine { to, reads, ..line })))
             .chain(
                 (0..LINKS)

@@ -23,6 +23,8 @@ const FULL_LOAD: u16 = 32;
 const BEFORE_DEEP: Tick = 5;
 /// Microseconds of a change of frequency (assumption: the usual order of clocks that lock anew).
 const CHANGE: Tick = 10;
+/// Microseconds of a core's way into a state of sleep or out of it (assumption).
+const CORE_CHANGE: Tick = 10;
 /// Microseconds that a core woken by its timer works, and between wake-ups below which it is sent to a lighter state than it asks for
 /// (assumptions).
 const TIMER_WORK: Tick = 2;
@@ -45,6 +47,8 @@ struct Package {
     next_wake: Tick,
     /// When cores that were woken sleep again.
     sleep_at: VecDeque<Tick>,
+    /// When those that change their states have changed.
+    cores_changed_at: VecDeque<Tick>,
     /// State that cores ask for, and whether they are sent to a lighter one.
     asks_light: bool,
     demotes: bool,
@@ -83,7 +87,8 @@ impl Package {
         let deep = if self.active == 0 && now < self.deep_at { self.deep_at } else { Tick::MAX };
         let changed = if now < self.changed_at { self.changed_at } else { Tick::MAX };
         let sleeps = self.sleep_at.front().copied().unwrap_or(Tick::MAX);
-        self.next_wake.min(deep).min(changed).min(sleeps)
+        let core_changed = self.cores_changed_at.front().copied().unwrap_or(Tick::MAX);
+        self.next_wake.min(deep).min(changed).min(sleeps).min(core_changed)
     }
 }
 
@@ -101,6 +106,7 @@ impl Power {
             wakes_every: 0,
             next_wake: Tick::MAX,
             sleep_at: VecDeque::new(),
+            cores_changed_at: VecDeque::new(),
             asks_light: false,
             demotes: false,
             watched: 0,
@@ -145,7 +151,17 @@ impl Power {
             if package.deep > 0 { (&mut package.deep, CState::Deep) } else { (&mut package.light, CState::Light) };
         *sleepers -= 1;
         reader.read(now, Fact::Core(socket, Some(state), CState::Runs, false));
+        self.core_changes(socket, now, reader);
         self.tell(socket, now, reader);
+    }
+
+    /// A core is on its way into sleep or out of it. One that turns back on its way goes on changing.
+    fn core_changes<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
+        let package = &mut self.packages[usize::from(socket)];
+        if package.cores_changed_at.len() < usize::from(package.active + package.light + package.deep) {
+            package.cores_changed_at.push_back(now + CORE_CHANGE * self.microsecond);
+            reader.read(now, Fact::CoreChanges(socket, true));
+        }
     }
 
     /// A core has nothing more to do.
@@ -163,6 +179,7 @@ impl Power {
         };
         *sleepers += 1;
         reader.read(now, Fact::Core(socket, Some(CState::Runs), state, demoted));
+        self.core_changes(socket, now, reader);
         self.tell(socket, now, reader);
     }
 
@@ -199,6 +216,9 @@ impl Power {
             } else if package.sleep_at.front().is_some_and(|&at| at <= now) {
                 package.sleep_at.pop_front();
                 self.core_sleeps(socket, now, reader);
+            } else if package.cores_changed_at.front().is_some_and(|&at| at <= now) {
+                package.cores_changed_at.pop_front();
+                reader.read(now, Fact::CoreChanges(socket, false));
             } else {
                 break;
             }

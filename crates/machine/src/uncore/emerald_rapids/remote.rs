@@ -257,7 +257,7 @@ impl Model {
         let agent = self.places.cha[usize::from(cha)];
         let port = place.channel % 2;
         if writes || class.kind == Kind::RemoteClaim {
-            let packet = Packet::new(LinkMessage::Completion).on(Reason::Response);
+            let packet = Packet::new(LinkMessage::Completion).on(Reason::Response).through(port);
             let to = self.asker_tile(parent);
             let released = writes && self.pool[parent].kind() == Kind::Victim;
             let then = if released { Event::Release } else { Event::Data };
@@ -273,7 +273,7 @@ impl Model {
             return;
         } else {
             reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::SendsAway(true)));
-            self.send_answer(request, here, 0, reader);
+            self.send_answer(request, (here, port), 0, reader);
         }
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, reader);
         self.wheel.schedule(told, Event::Release.of(request));
@@ -289,9 +289,15 @@ impl Model {
         }
     }
 
-    /// Sends the data that the other socket asked for, on a credit of the agent; `wait` is how long it takes to be
-    /// there.
-    pub(super) fn send_answer<R: Readers>(&mut self, request: RequestId, from: u8, wait: Tick, reader: &mut R) {
+    /// Sends the data that the other socket asked for from a tile and its port to the mesh, on a credit of the agent;
+    /// `wait` is how long it takes to be there.
+    pub(super) fn send_answer<R: Readers>(
+        &mut self,
+        request: RequestId,
+        (from, port): (u8, u8),
+        wait: Tick,
+        reader: &mut R,
+    ) {
         let Request { socket, cha, class, parent, grant, .. } = self.pool[request];
         let message = match class.kind {
             Kind::RemoteCode | Kind::RemoteCurrent => LinkMessage::SharedDone,
@@ -299,7 +305,7 @@ impl Model {
             _ => LinkMessage::ExclusiveDone,
         };
         self.spend(socket, cha, Reason::Data);
-        let packet = Packet::new(message).on(Reason::Data);
+        let packet = Packet::new(message).on(Reason::Data).through(port);
         let to = self.asker_tile(parent);
         self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), reader);
     }

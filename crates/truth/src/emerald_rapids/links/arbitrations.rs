@@ -26,7 +26,7 @@ pub struct Arbitrations {
 impl Arbitrations {
     /// One more arbitration.
     pub fn add(&mut self, arbitration: &Arbitration) {
-        let Arbitration { outcomes, shared, flit, waits } = arbitration;
+        let Arbitration { outcomes, shared, flit, left_over } = arbitration;
         for (network, outcomes) in (0..).zip(outcomes) {
             for (class, outcome) in (0..).zip(outcomes) {
                 self.lost[network][class] += u64::from(*outcome == ArbitrationOutcome::Loses);
@@ -74,10 +74,8 @@ impl Arbitrations {
         // A line goes before an address; on a credit of its own it goes alone.
         let alone = slotted[1].or(slotted[0]) == Some(Paid::Own);
         self.headers[if alone { 0 } else { usize::from(messages) }] += 1;
-        if messages < 3 {
-            for (missed, waits) in self.missed.as_flattened_mut().iter_mut().zip(waits.as_flattened()) {
-                *missed += u64::from(*waits);
-            }
+        for (missed, left) in self.missed.as_flattened_mut().iter_mut().zip(left_over.as_flattened()) {
+            *missed += u64::from(*left);
         }
     }
 }

@@ -5,7 +5,7 @@ mod queue;
 
 use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, Ring, Tile};
 pub use queue::Queue;
-use queue::Waits;
+use queue::{Cover, Waits};
 
 /// What an agent sent to a row.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,8 +40,8 @@ pub struct Traffic {
     bridges_aside: Vec<Waits<1>>,
     /// By tile: cycles that distress held messages back.
     throttled: Vec<u64>,
-    /// By tile, for messages from below and above: cycles that they had to keep their place.
-    ordered: Vec<[u64; 2]>,
+    /// By tile, for messages from below and above: cycles in which one or more had to keep its place.
+    ordered: Vec<[(Cover, u64); 2]>,
 }
 
 const LANES: usize = Ring::COUNT * 2;
@@ -79,7 +79,7 @@ impl Traffic {
             bridges: Waits::many(Ring::COUNT * columns * 2),
             bridges_aside: Waits::many(Ring::COUNT * MOST_ROWS * 2),
             throttled: vec![0; tiles],
-            ordered: vec![[0; 2]; tiles],
+            ordered: vec![Default::default(); tiles],
         }
     }
 
@@ -109,7 +109,11 @@ impl Traffic {
         let down = usize::from(to_row > from_row);
         if message.left > message.put {
             let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
-            self.egress[lane * tiles + from].add(0, message.put, message.left, now);
+            let egress = &mut self.egress[lane * tiles + from];
+            egress.add(0, message.put, message.left, now);
+            if message.left > message.credited {
+                egress.nack(0);
+            }
             self.throttled[from] += message.released - message.first;
             self.missed[lane][to_row][from] += message.credited - message.released;
         }
@@ -126,8 +130,16 @@ impl Traffic {
         }
         if message.turned > message.reached {
             let turn = usize::from(message.turn);
-            self.turns[ring * tiles + turn].add(0, message.reached, message.turned, now);
-            self.ordered[turn][down] += message.ordered - message.reached;
+            let turns = &mut self.turns[ring * tiles + turn];
+            turns.add(0, message.reached, message.turned, now);
+            if message.turned > message.ordered {
+                turns.nack(0);
+            }
+            // What begins in its own row has come neither up nor down.
+            if message.ordered > message.reached && from_row != to_row {
+                let (cover, cycles) = &mut self.ordered[turn][down];
+                *cycles += cover.add(message.reached, message.ordered, now);
+            }
         }
         if message.taken > message.arrived {
             let along_row = message.turn != message.to;
@@ -202,6 +214,6 @@ impl Traffic {
 
     /// Cycles that messages from below or above kept their place before they turned at a tile.
     pub fn ordered(&self, tile: usize, down: bool) -> u64 {
-        self.ordered[tile][usize::from(down)]
+        self.ordered[tile][usize::from(down)].1
     }
 }

@@ -32,6 +32,29 @@ struct Reached {
     found: u32,
 }
 
+/// Cycles that stays cover, each counted once.
+#[derive(Debug, Clone)]
+pub struct Cover(Depth);
+
+impl Default for Cover {
+    /// Without room from the start: most are never needed.
+    fn default() -> Self {
+        Self(Depth { first: (0, 0), emptied: 0, stretches: Vec::new() })
+    }
+}
+
+impl Cover {
+    /// Adds a stay from `came` to `went`: how many of its cycles no other had. Nobody asks about what was before `now`.
+    pub fn add(&mut self, came: u64, went: u64, now: u64) -> u64 {
+        if self.0.emptied <= now {
+            self.0.add_alone(came, went);
+            went - came
+        } else {
+            self.0.add(came, went, now).one
+        }
+    }
+}
+
 impl Depth {
     /// A message waits from `came` to `went`, where nobody else does from `now` on.
     #[inline]
@@ -97,10 +120,12 @@ pub struct Queue {
     pub refused_for: u64,
     /// Messages that starved.
     pub starving: u64,
-    /// Cycles for which they did.
+    /// Cycles in which one or more did.
     pub starved: u64,
-    /// Of those, cycles of messages that found no room.
+    /// Cycles in which one or more did that had found no room.
     pub starved_outside: u64,
+    /// Messages that the ring had no slot for when they were to be put on it.
+    pub nacked: u64,
 }
 
 impl Queue {
@@ -109,11 +134,7 @@ impl Queue {
     fn add(&mut self, waited: u64) {
         self.entries += 1;
         self.occupied += waited;
-        let starved = starved(waited);
-        if starved > 0 {
-            self.starving += 1;
-            self.starved += starved;
-        }
+        self.starving += u64::from(waited > PATIENCE.into());
     }
 
     /// It made the queue reach a depth.
@@ -124,15 +145,8 @@ impl Queue {
         if reached.found >= ROOM {
             self.refused += 1;
             self.refused_for += waited;
-            self.starved_outside += starved(waited);
         }
     }
-}
-
-/// For how long a message that waited was starved.
-#[inline]
-const fn starved(waited: u64) -> u64 {
-    waited.saturating_sub(PATIENCE as u64)
 }
 
 /// What waits in a queue that counts `KINDS` kinds of messages apart.
@@ -140,11 +154,13 @@ const fn starved(waited: u64) -> u64 {
 pub struct Waits<const KINDS: usize> {
     totals: [Queue; KINDS],
     depth: Depth,
+    /// Cycles in which somebody starves, and in which somebody does who found no room.
+    starving: [Cover; 2],
 }
 
 impl<const KINDS: usize> Default for Waits<KINDS> {
     fn default() -> Self {
-        Self { totals: [Queue::default(); KINDS], depth: Depth::default() }
+        Self { totals: [Queue::default(); KINDS], depth: Depth::default(), starving: Default::default() }
     }
 }
 
@@ -158,18 +174,39 @@ impl<const KINDS: usize> Waits<KINDS> {
     #[inline]
     pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) {
         self.totals[kind].add(went - came);
+        let mut found = 0;
         if self.depth.emptied <= now {
             self.depth.add_alone(came, went);
             self.totals[kind].nonempty += went - came;
         } else {
-            self.add_to_others(kind, came, went, now);
+            found = self.add_to_others(kind, came, went, now);
+        }
+        if went - came > PATIENCE.into() {
+            self.starve(kind, came + u64::from(PATIENCE), went, found >= ROOM, now);
         }
     }
 
+    /// Messages that it found.
     #[inline(never)]
-    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) -> u32 {
         let reached = self.depth.add(came, went, now);
         self.totals[kind].reach(went - came, reached);
+        reached.found
+    }
+
+    #[cold]
+    fn starve(&mut self, kind: usize, from: u64, went: u64, is_outside: bool, now: u64) {
+        let [all, outside] = &mut self.starving;
+        self.totals[kind].starved += all.add(from, went, now);
+        if is_outside {
+            self.totals[kind].starved_outside += outside.add(from, went, now);
+        }
+    }
+
+    /// The ring had no slot for one of a kind.
+    #[inline]
+    pub const fn nack(&mut self, kind: usize) {
+        self.totals[kind].nacked += 1;
     }
 
     /// The totals of each kind.
@@ -195,10 +232,15 @@ mod tests {
         waits.add(0, 13, 33, 12);
         let [queue] = waits.totals();
         assert_eq!((queue.refused, queue.refused_for, queue.nonempty), (1, 20, 23));
+        // From its ninth cycle on, 21, to 32.
         assert_eq!((queue.starving, queue.starved, queue.starved_outside), (1, 12, 12));
+        waits.add(0, 20, 35, 12);
+        let [queue] = waits.totals();
+        // From 28 on: 33 and 34 are cycles in which no other starved. It had room.
+        assert_eq!((queue.starving, queue.starved, queue.starved_outside), (2, 14, 12));
         waits.add(0, 100, 101, 90);
         let [queue] = waits.totals();
-        assert_eq!((queue.nonempty, queue.occupied), (24, 32));
+        assert_eq!((queue.nonempty, queue.occupied), (26, 47));
     }
 
     #[test]

@@ -58,11 +58,14 @@ pub struct StackCells {
     pub entered: ByKind,
     /// Of those that write, atomic operations, by port.
     pub atomic: [u64; PORTS],
+    /// Those that are done with.
+    pub atomic_done: u64,
     pub completed: ByKind,
     /// Requests whose translation is walked for.
     pub walked: u64,
     /// Requests that went out on the mesh; of these, the ones that took their line along.
-    pub went_out: u64,
+    /// By port to the mesh stop.
+    pub went_out: [u64; 2],
     pub lines_out: u64,
     pub permitted: u64,
     /// Data that came from the mesh, and of this, what had to wait.
@@ -93,6 +96,11 @@ pub struct StackCells {
     pub peers: PeerCells,
 }
 
+/// The port to the mesh stop that a port of the stack has.
+fn mesh_port(port: u8) -> usize {
+    usize::from(port / 4 % 2)
+}
+
 fn switch(gauge: &mut Gauge, on: bool, cycle: u64) {
     if on { gauge.enter(cycle, ENDLESS) } else { gauge.leave(cycle, ENDLESS) }
 }
@@ -120,7 +128,7 @@ impl StackCells {
                 }
             }
             DeviceStation::Leaves => {
-                self.went_out += 1;
+                self.went_out[mesh_port(request.port)] += 1;
                 self.lines_out += u64::from(request.kind == Kind::DmaWriteback);
             }
             DeviceStation::DataComes(waits) => {
@@ -150,6 +158,7 @@ impl StackCells {
             }
             DeviceStation::Completes => {
                 self.completed[kind][port] += 1;
+                self.atomic_done += u64::from(request.is_atomic());
                 self.lines.leave(ioclk, ENDLESS);
                 if request.walks {
                     self.walks.leave(ioclk, ENDLESS);

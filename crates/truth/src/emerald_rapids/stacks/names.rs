@@ -23,7 +23,9 @@ fn sum(of: &[[u64; 8]; 2]) -> u64 {
 pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64> {
     let StackCells { entered, completed, of_cores, peers, .. } = cells;
     let (reads, writes) = (entered[0].iter().sum::<u64>(), entered[1].iter().sum::<u64>());
-    let written = completed[1].iter().sum::<u64>();
+    // Atomic operations are not posted.
+    let posted = writes - cells.atomic.iter().sum::<u64>();
+    let written = completed[1].iter().sum::<u64>() - cells.atomic_done;
     Some(match (event, subevent) {
         ("DATA_REQ_OF_CPU" | "DATA_REQ_BY_CPU" | "TXN_REQ_OF_CPU" | "TXN_REQ_BY_CPU", _) => {
             let (kind, name) = subevent.split_once('.')?;
@@ -70,7 +72,7 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("INBOUND_ARB_REQ" | "INBOUND_ARB_WON", name) => match name {
             "IOMMU_REQ" | "FINAL_RD_WR" => reads + writes,
             "IOMMU_HIT" => reads + writes - cells.walked,
-            "REQ_OWN" => writes,
+            "REQ_OWN" => posted,
             "WR" | "DATA" => written,
             _ => return None,
         },
@@ -80,12 +82,14 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("IOMMU0", "4K_HITS") => reads + writes - cells.walked,
         // The context is always cached, and the walk reads memory once.
         ("IOMMU0", "MISSES" | "CTXT_CACHE_LOOKUPS" | "CTXT_CACHE_HITS") => cells.walked,
-        ("IOMMU1", "PWC_CACHE_FILLS" | "SLPWC_CACHE_FILLS" | "NUM_MEM_ACCESSES") => cells.walked,
+        ("IOMMU1", "PWC_CACHE_FILLS" | "SLPWC_CACHE_FILLS") => cells.walked,
+        // Only the low priority is used (Intel's event file).
+        ("IOMMU1", "NUM_MEM_ACCESSES" | "NUM_MEM_ACCESSES_LOW") => cells.walked,
         // A buffer's translation is taken back when the next one's is fetched.
         ("IOMMU3", "NUM_INVAL_IOTLB") => cells.walked,
         ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,
         ("REQ_FROM_PCIE_PASS_CMPL", "FINAL_RD_WR") => reads + writes,
-        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => writes,
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => posted,
         // Each asks the IOMMU, and has its answer at once if the translation is cached.
         ("REQ_FROM_PCIE_CMPL", "IOMMU_REQ") => reads + writes,
         ("REQ_FROM_PCIE_CMPL", "IOMMU_HIT") => reads + writes - cells.walked,
@@ -113,7 +117,11 @@ pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<
         ("TRANSACTIONS", "ATOMIC") => all(&cells.atomic),
         ("TRANSACTIONS", "OTHER") => all(&entered[0]),
         ("IRP_ALL", "INBOUND_INSERTS") => sum(entered) + sum(&peers.began),
-        ("IRP_ALL", "OUTBOUND_INSERTS") => sum(of_cores),
+        // Towards the devices: accesses of cores and of other devices and data that was read (BL), permissions (AK),
+        // and snoops.
+        ("IRP_ALL", "OUTBOUND_INSERTS") => {
+            sum(of_cores) + sum(&peers.came) + cells.inside.entries + cells.permitted + snooped
+        }
         ("IRP_ALL", "EVICTS") => sum(completed) + all(&peers.left),
         ("FAF_TRANSACTIONS", "") => cells.data_came,
         ("FAF_INSERTS", "") => cells.inbound_reads.entries,
@@ -196,9 +204,12 @@ pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64>
         ("IIO_CREDITS_USED", "NCB_0") => writes.occupied,
         ("IIO_CREDITS_USED", "NCS_0") => reads.occupied,
         ("IIO_CREDITS_REJECT", "DRS") => cells.data_waited,
-        ("TxC_CREDITS", "PRQ") | ("TxC_INSERTS_AD", "AGT_0") => cells.went_out,
-        // Acknowledgements of permissions, of cores' writes, of other devices' writes.
-        ("TxC_INSERTS_AK", "AGT_0") => cells.permitted + cells.answered[1] + peers.taken_here[0],
+        ("TxC_CREDITS", "PRQ") => cells.went_out.iter().sum(),
+        // Coherent requests, by port to the mesh stop (Table 2-364).
+        ("TxC_INSERTS_AD", "AGT_1") => cells.went_out[0],
+        ("TxC_INSERTS_AD", "AGT_4") => cells.went_out[1],
+        // Responses: to permissions, to cores' writes, to other devices' writes (Table 2-365).
+        ("TxC_INSERTS_AK", "AGT_1") => cells.permitted + cells.answered[1] + peers.taken_here[0],
         // Lines of partial writes, answers to cores, answers to other devices.
         ("TxC_INSERTS_BL", "AGT_0") => cells.lines_out + cells.answered[0] + peers.taken_here[1],
         ("TxC_INSERTS_BL", "AGT_1") => peers.left[0],

@@ -42,10 +42,14 @@ fn a_device_reads_and_writes() {
         ("irp/TRANSACTIONS.WR_PREF", 1),
         ("irp/TxC_BL_DRS_OCCUPANCY", 5),
         ("irp/IRP_ALL.EVICTS", 2),
+        // The read's data, the write's permission, and a snoop.
+        ("irp/IRP_ALL.OUTBOUND_INSERTS", 3),
         ("irp/MISC1.LOST_FWD", 1),
         ("irp/SNOOP_RESP.HIT_ES", 1),
-        ("m2pcie/TxC_INSERTS_AD.AGT_0", 2),
-        ("m2pcie/TxC_INSERTS_AK.AGT_0", 1),
+        // Port 2 has the first port to the mesh stop, port 5 the second.
+        ("m2pcie/TxC_INSERTS_AD.AGT_1", 1),
+        ("m2pcie/TxC_INSERTS_AD.AGT_4", 1),
+        ("m2pcie/TxC_INSERTS_AK.AGT_1", 1),
         ("m2pcie/IIO_CREDITS_USED.DRS_0", 5),
         ("m2pcie/RxC_CYCLES_NE.CHA_IDI", 5),
     ] {
@@ -135,6 +139,9 @@ fn writes_to_an_expander_take_two_flits() {
     counts(&at, 0, "cxlcm/RxC_FLITS.VALID", 2);
     counts(&at, 0, "cxlcm/RxC_PACK_BUF_NE.MEM_DATA", 8);
     counts(&at, 0, "cxlcm/RxC_MISC.LLCRD", 1);
+    // Table 2-366: the data goes on to the mesh by the stack's stop; the write is not acknowledged yet.
+    counts(&at, 0, "m2pcie/TxC_INSERTS_BL.AGT_4", 1);
+    counts(&at, 0, "m2pcie/TxC_INSERTS_AK.AGT_5", 0);
 }
 
 #[test]
@@ -157,8 +164,14 @@ fn an_atomic_operation_is_a_write_whose_device_gets_what_was_there() {
         ("iio/DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS", 0),
         ("irp/TRANSACTIONS.ATOMIC", 1),
         ("irp/TRANSACTIONS.WRITES", 0),
-        // The line is owned before it is changed, and its data goes to the slice.
-        ("iio/INBOUND_ARB_WON.REQ_OWN", 1),
+        // Intel's file: only posted requests bid for ownership and to write; an atomic operation wants completion.
+        ("iio/INBOUND_ARB_WON.REQ_OWN", 0),
+        ("iio/INBOUND_ARB_REQ.WR", 0),
+        ("iio/REQ_FROM_PCIE_CMPL.REQ_OWN", 0),
+        // Table 2-364: both go into the second address queue, that of ports 4 to 7.
+        ("m2pcie/TxC_INSERTS_AD.AGT_1", 0),
+        ("m2pcie/TxC_INSERTS_AD.AGT_4", 2),
+        // Its data goes to the slice.
         ("m2pcie/TxC_INSERTS_BL.AGT_0", 1),
         ("iio/COMP_BUF_INSERTS.CMPD.PART6", 1),
         ("iio/COMP_BUF_OCCUPANCY.CMPD.PART6", 15),

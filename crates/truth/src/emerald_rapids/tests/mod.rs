@@ -6,9 +6,9 @@ use pericore_engine::{Period, Tick};
 use pericore_facts::FactReader;
 use pericore_facts::emerald_rapids::{
     AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation, Dies,
-    ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, PackageCondition,
-    Paid, PeerLine, PeerStation, ReturnedCredits, Shape, SnoopCause, StackFact, SystemFact, SystemMessage, Taker,
-    Target,
+    ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, MemoryAction,
+    MemoryPrefetch, MemoryRequest, PackageCondition, Paid, PeerLine, PeerStation, ReturnedCredits, Shape, SnoopCause,
+    StackFact, SystemFact, SystemMessage, Taker, Target,
 };
 
 use super::{Ledger, Snapshot};
@@ -97,6 +97,36 @@ fn a_class_has_two_credits_of_its_own() {
     counts(&at, 0, "m3upi/VN1_NO_CREDITS.REQ", 0);
 }
 
+/// Tables 2-128 and 2-273: an agent's prefetches are XPT, a link's UPI; what has no room in memory was sent, too.
+#[test]
+fn prefetches_are_their_senders() {
+    let of_kind = |prefetch| MemoryRequest { unit: 0, half: 0, action: MemoryAction::Read, prefetch };
+    let all = [
+        MemoryPrefetch::Never,
+        MemoryPrefetch::Agent,
+        MemoryPrefetch::AgentLost,
+        MemoryPrefetch::Link,
+        MemoryPrefetch::LinkLost,
+        MemoryPrefetch::LinkLost,
+    ];
+    let sent = all.map(|prefetch| (1, Fact::Sends((0, 0), of_kind(prefetch), false, true)));
+    let came = all.map(|prefetch| (3, Fact::ComesToMemory((0, 0), of_kind(prefetch))));
+    let at = of(&[sent, came].concat(), 10);
+    for (name, expected) in [
+        ("cha/IMC_READS_COUNT.NORMAL", 6),
+        ("cha/XPT_PREF.SENT0", 2),
+        ("m2m/PREFCAM_INSERTS.CH0_XPT", 1),
+        ("m2m/PREFCAM_INSERTS.CH0_UPI", 1),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 1),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 2),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 3),
+        // Both that run are in the CAM from 3 on.
+        ("m2m/PREFCAM_OCCUPANCY.CH0", 14),
+    ] {
+        counts(&at, 0, name, expected);
+    }
+}
+
 #[test]
 fn an_arbitration_has_winners_losers_and_poor() {
     let mut outcomes = [[Outcome::Idle; 7]; 2];
@@ -106,9 +136,9 @@ fn an_arbitration_has_winners_losers_and_poor() {
     outcomes[0][4] = Outcome::Wins(Paid::Shared);
     outcomes[1][0] = Outcome::Wins(Paid::Shared);
     outcomes[1][3] = Outcome::Poor;
-    let mut waits = [[false; 7]; 2];
-    waits[0][1] = true;
-    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some((0, 2)), waits };
+    let mut left_over = [[false; 7]; 2];
+    left_over[0][1] = true;
+    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some((0, 2)), left_over };
     let at = of(&[(1, Fact::Link(LINK, LinkFact::Arbitrates(arbitration)))], 10);
     for (event, expected) in [
         ("RxC_ARB_LOST_VN0.AD_SNP", 1),
@@ -198,11 +228,17 @@ fn cores_sleep_and_messages_are_taken() {
         (16, Fact::System(0, SystemFact::Taken(SystemMessage::Doorbell, true, true))),
         (18, Fact::System(0, SystemFact::Answered(SystemMessage::Register))),
         (30, Fact::Core(0, Some(CState::Runs), CState::Light, true)),
+        (30, Fact::CoreChanges(0, true)),
+        (35, Fact::CoreChanges(0, true)),
+        (50, Fact::CoreChanges(0, false)),
+        (55, Fact::CoreChanges(0, false)),
     ];
     let at = of(&facts, 100);
     counts(&at, 0, "pcu/POWER_STATE_OCCUPANCY_CORES_C0", 30);
     counts(&at, 0, "pcu/POWER_STATE_OCCUPANCY_CORES_C3", 70);
-    counts(&at, 0, "pcu/CORE_TRANSITION_CYCLES", 10_000);
+    // One or two cores change from 30 to 55, two of them from 35 to 50.
+    counts(&at, 0, "pcu/CORE_TRANSITION_CYCLES", 25);
+    counts(&at, 0, "pcu/TOTAL_TRANSITION_CYCLES", 40);
     counts(&at, 0, "pcu/DEMOTIONS", 1);
     counts(&at, 0, "pcu/PKG_RESIDENCY_C0_CYCLES", 100);
     counts(&at, 0, "ubox/RACU_REQUESTS", 1);
@@ -222,6 +258,8 @@ fn an_agent_looks_up_for_the_other_socket() {
         (1, Fact::LooksUp(agent, class(Kind::RemoteOwnership), Found::Shared)),
         (2, Fact::LooksUp(agent, class(Kind::RemoteData), Found::Nothing)),
         (3, Fact::LooksUp(agent, class(Kind::RemoteWritebackExclusive), Found::Nothing)),
+        // A store around the caches is no writeback.
+        (3, Fact::LooksUp(agent, class(Kind::RemoteWrite), Found::Nothing)),
         (4, Fact::LooksUp(agent, class(Kind::SnoopData), Found::Modified)),
         (5, Fact::Agent(agent, AgentFact::SnoopsCores(SnoopCause::Core, true))),
         (6, Fact::Agent(agent, AgentFact::DropsEntry(FilterVictim::Shared))),
@@ -234,6 +272,7 @@ fn an_agent_looks_up_for_the_other_socket() {
         ("HITME_LOOKUP.READ", 2),
         ("HITME_LOOKUP.WRITE", 1),
         ("HITME_HIT.WBMTOE", 1),
+        ("HITME_HIT.WBMTOI_OR_S", 0),
         ("HITME_MISS.SHARED_RDINVOWN", 1),
         ("HITME_MISS.READ_OR_INV", 1),
         ("HITME_UPDATE.RDINVOWN", 1),

@@ -18,13 +18,13 @@ lines! {
         not_walked: Vec<Line>,
         reads_entered: Vec<Line>,
         writes_entered: Vec<Line>,
-        plain_writes_entered: Vec<Line>,
         atomic_entered: Line,
-        left: Vec<Line>,
+        left: Line,
+        port_left: [Line; 2],
         line_sent: Line,
         data_came: Line,
         data_waits: Line,
-        data_entered: Line,
+        data_entered: Vec<Line>,
         data_up: Ports<Line>,
         permitted: Vec<Line>,
         writes_done: Vec<Line>,
@@ -38,7 +38,7 @@ lines! {
         /// By queue.
         stalls: [LevelNumber; 3],
         address_stalls: LevelNumber,
-        lost_lines: Vec<Line>,
+        snooped: Vec<Line>,
         /// Reads, writes.
         core_words: [Ports<Line>; 2],
         core_requests: [Ports<Line>; 2],
@@ -65,6 +65,7 @@ lines! {
         words_of: [Ports<Line>; 2],
         requests_of: [Ports<Line>; 2],
         words_by: [Ports<Line>; 2],
+        came: Line,
         writes_by: Ports<Line>,
         entered: Vec<Line>,
         kinds: [Line; 2],
@@ -101,6 +102,7 @@ lines! {
         words: Vec<Line>,
         credits: Line,
         /// Data, word of a write.
+        sent_on: [Line; 2],
         unpacked: [LevelNumber; 2],
     }
 }

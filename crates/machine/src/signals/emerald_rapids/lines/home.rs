@@ -16,7 +16,6 @@ lines! {
         /// To memory at once, or not.
         bypass: [Line; 2],
         prefetch_sent: Halves<Line>,
-        prefetch_dropped: Halves<Line>,
         /// Of lines, of parts.
         writes: [Line; 2],
         /// By reads and writes, unit.
@@ -37,7 +36,7 @@ lines! {
         merged: [Line; 2],
         prefetch_taken: Line,
         prefetch_squashed: Line,
-        prefetch_lost: Halves<Line>,
+        prefetch_lost: [Halves<Line>; 2],
         no_room: Halves<Line>,
         prefetch_done: Halves<Line>,
         not_prefetched: Halves<Line>,
@@ -53,7 +52,6 @@ lines! {
         writes_wait: Halves<LevelNumber>,
         /// Data goes onto the mesh at once, or not.
         sent: [Line; 2],
-        not_forked: Line,
         not_direct: Line,
         /// For want of a credit to its agent; to the link.
         sent_away: [Line; 2],

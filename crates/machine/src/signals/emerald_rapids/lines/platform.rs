@@ -10,8 +10,8 @@ lines! {
     /// Power units.
     PowerLines<LevelRow> in "power" {
         cores: [LevelNumber; CState::COUNT],
-        /// Into sleep; both ways.
-        transitions: [Line; 2],
+        /// Any core; all of them.
+        changing: [LevelNumber; 2],
         demoted: Line,
         conditions: [LevelNumber; PackageCondition::COUNT],
     }

@@ -1,6 +1,6 @@
 //! Who waits where on a socket's mesh, from the times of its messages.
 
-use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, Message, ROOM, Ring};
+use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, Message, PATIENCE, ROOM, Ring};
 use pericore_parts::waiting::{Egress, Stay, Waiting};
 
 use super::grid::MessageWay;
@@ -11,11 +11,44 @@ const FULL: usize = ROOM as usize;
 /// How a message stays in each of its queues.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stays {
-    pub egress: Stay,
+    pub egress: Wait,
     pub bridge: Stay,
     pub bridge_aside: Stay,
-    pub turning: Stay,
-    pub ingress: Stay,
+    pub turning: Wait,
+    pub ingress: Wait,
+    /// Cycles in which it alone kept its place behind what it must not overtake.
+    pub ordered: u32,
+}
+
+/// How a message stays in a queue of a stop.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wait {
+    pub stay: Stay,
+    /// Cycles in which it alone starved.
+    pub starved: u32,
+    /// The same, if it came when the queue was full.
+    pub no_room: u32,
+}
+
+/// Cycles in which messages of a queue starve: any, and those that found no room.
+#[derive(Debug, Clone, Default)]
+struct Starving([Waiting<1>; 2]);
+
+impl Starving {
+    /// A message has waited from `came` to `went`.
+    #[inline]
+    fn wait(&mut self, stay: Stay, came: u64, went: u64, now: u64) -> Wait {
+        let mut wait = Wait { stay, ..Wait::default() };
+        if stay.waited > PATIENCE {
+            let [all, outside] = &mut self.0;
+            let from = came + u64::from(PATIENCE);
+            wait.starved = all.wait(from, went, now).nonempty;
+            if stay.refused {
+                wait.no_room = outside.wait(from, went, now).nonempty;
+            }
+        }
+        wait
+    }
 }
 
 /// The queues of a stop.
@@ -26,6 +59,12 @@ struct Stop {
     /// By ring: where messages turn into the row, and where they are taken off.
     turning: [Waiting<FULL>; Ring::COUNT],
     ingress: [Waiting<FULL>; Ring::COUNT],
+    /// Of these queues, in the same order.
+    egress_starving: [[Starving; 2]; Ring::COUNT],
+    turning_starving: [Starving; Ring::COUNT],
+    ingress_starving: [Starving; Ring::COUNT],
+    /// Messages that came up or down, and keep their places.
+    ordered: [Waiting<1>; 2],
 }
 
 /// The queues before the bridges of a column or a row, by ring, up or down, left or right.
@@ -55,9 +94,11 @@ impl Queues {
         let (put, r) = (message.put, message.ring as usize);
         let mut stays = Stays::default();
         if message.left > put {
-            let egress = &mut self.stops[usize::from(message.from)].egress[r][usize::from(message.agent) % 2];
-            if observed {
-                stays.egress = egress.stay(put, message.left);
+            let (stop, agent) = (&mut self.stops[usize::from(message.from)], usize::from(message.agent) % 2);
+            let egress = &mut stop.egress[r][agent];
+            if observed || message.left - put > PATIENCE.into() {
+                let stay = egress.stay(put, message.left);
+                stays.egress = stop.egress_starving[r][agent].wait(stay, put, message.left, put);
             }
             egress.wait(message.left);
         }
@@ -68,8 +109,12 @@ impl Queues {
             stays.bridge = bridge.wait(came, went, put);
         }
         if message.turned > message.reached {
-            let turning = &mut self.stops[usize::from(message.turn)].turning[r];
-            stays.turning = turning.wait(message.reached, message.turned, put);
+            let (stop, came, went) = (&mut self.stops[usize::from(message.turn)], message.reached, message.turned);
+            let stay = stop.turning[r].wait(came, went, put);
+            stays.turning = stop.turning_starving[r].wait(stay, came, went, put);
+            if message.ordered > came && way.source.row != way.goal.row {
+                stays.ordered = stop.ordered[usize::from(way.down)].wait(came, message.ordered, put).nonempty;
+            }
         }
         if let Some(Bridged { came, went }) = message.bridged_aside
             && went > came
@@ -79,8 +124,9 @@ impl Queues {
             stays.bridge_aside = bridge.wait(came, went, put);
         }
         if message.taken > message.arrived {
-            let ingress = &mut self.stops[usize::from(message.to)].ingress[r];
-            stays.ingress = ingress.wait(message.arrived, message.taken, put);
+            let (stop, came, went) = (&mut self.stops[usize::from(message.to)], message.arrived, message.taken);
+            let stay = stop.ingress[r].wait(came, went, put);
+            stays.ingress = stop.ingress_starving[r].wait(stay, came, went, put);
         }
         stays
     }

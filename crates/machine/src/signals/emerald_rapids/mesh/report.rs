@@ -8,7 +8,7 @@ use super::super::lines::binding::Line;
 use super::MeshSignals;
 use super::grid::MessageWay;
 use super::lines::{OwnLines, QueueLines, StopLines};
-use super::queues::Stays;
+use super::queues::{Stays, Wait};
 
 impl MeshSignals {
     /// Tells the signals of everyone who saw a message.
@@ -22,7 +22,7 @@ impl MeshSignals {
     ) {
         let MessageWay { source, goal, down, along_row, .. } = *way;
         let right = goal.column > source.column;
-        let r = message.ring as usize;
+        let (r, slots) = (message.ring as usize, message.ring.slots());
         if let Some((unit, index)) = self.units[usize::from(message.from)] {
             self.report_source(&self.lines.stops[usize::from(unit)], message, goal.row, stays.egress, index, pulse);
         }
@@ -31,7 +31,8 @@ impl MeshSignals {
             row = if down { row + 1 } else { row - 1 };
             if let Some((unit, index)) = self.units[self.grid.at(row, source.column)] {
                 let odd = (row + source.column) % 2;
-                pulse(self.lines.stops[usize::from(unit)].vertical[r][usize::from(down)][usize::from(odd)], index, 1);
+                let lines = &self.lines.stops[usize::from(unit)].vertical[r];
+                pulse(lines[usize::from(down)][usize::from(odd)], index, slots);
             }
         }
         if message.is_credited() {
@@ -58,13 +59,12 @@ impl MeshSignals {
         }
         if along_row && let Some((unit, index)) = self.units[usize::from(message.turn)] {
             let lines = &self.lines.stops[usize::from(unit)];
-            report(&lines.turns[r], stays.turning, index, pulse);
-            if message.ring == Ring::Address && stays.turning.full > 0 {
-                pulse(lines.distress[0], index, stays.turning.full);
+            report_stop(&lines.turns[r], stays.turning, message.turned > message.ordered, index, pulse);
+            if message.ring == Ring::Address && stays.turning.stay.full > 0 {
+                pulse(lines.distress[0], index, stays.turning.stay.full);
             }
-            if message.ordered > message.reached {
-                let line = lines.ordering[usize::from(down)];
-                pulse(line, index, (message.ordered - message.reached) as u32);
+            if stays.ordered > 0 {
+                pulse(lines.ordering[usize::from(down)], index, stays.ordered);
             }
         }
         let mut column = source.column;
@@ -72,21 +72,18 @@ impl MeshSignals {
             column = if right { column + 1 } else { column - 1 };
             if let Some((unit, index)) = self.units[self.grid.at(goal.row, column)] {
                 let odd = (goal.row + column) % 2;
-                pulse(
-                    self.lines.stops[usize::from(unit)].horizontal[r][usize::from(right)][usize::from(odd)],
-                    index,
-                    1,
-                );
+                let lines = &self.lines.stops[usize::from(unit)].horizontal[r];
+                pulse(lines[usize::from(right)][usize::from(odd)], index, slots);
             }
         }
         if let Some((unit, index)) = self.units[usize::from(message.to)] {
             let lines = &self.lines.stops[usize::from(unit)];
-            report(&lines.ingress[r], stays.ingress, index, pulse);
-            if stays.ingress.refused
+            report_stop(&lines.ingress[r], stays.ingress, false, index, pulse);
+            if stays.ingress.stay.refused
                 && let Some([bounced, starved]) = lines.bounces[r][usize::from(along_row)]
             {
                 pulse(bounced, index, 1);
-                pulse(starved, index, stays.ingress.waited);
+                pulse(starved, index, stays.ingress.stay.waited);
             }
         }
     }
@@ -97,12 +94,12 @@ impl MeshSignals {
         lines: &StopLines,
         message: &Message,
         row: u8,
-        egress: Stay,
+        egress: Wait,
         index: u16,
         pulse: &mut impl FnMut(Line, u16, u32),
     ) {
         let (r, agent) = (message.ring as usize, usize::from(message.agent));
-        report(&lines.egress[r][agent], egress, index, pulse);
+        report_stop(&lines.egress[r][agent], egress, message.left > message.credited, index, pulse);
         if message.is_credited() {
             let path = usize::from(message.ring == Ring::Block);
             let [taken, held, missed] = lines.credits[path][agent][usize::from(row)];
@@ -114,13 +111,13 @@ impl MeshSignals {
         }
         if let Some(own) = &lines.own[r][agent] {
             let held = if message.is_credited() { (message.returned - message.left) as u32 } else { 0 };
-            report_own(own, egress, held, index, pulse);
+            report_own(own, egress.stay, held, index, pulse);
         }
         if message.released > message.first {
             pulse(lines.throttled, index, (message.released - message.first) as u32);
         }
-        if message.ring == Ring::Address && egress.full > 0 {
-            pulse(lines.distress[1], index, egress.full);
+        if message.ring == Ring::Address && egress.stay.full > 0 {
+            pulse(lines.distress[1], index, egress.stay.full);
         }
     }
 
@@ -146,7 +143,27 @@ impl MeshSignals {
     }
 }
 
-/// What a queue counts of a message.
+/// What a queue of a stop counts of a message, which the ring had no slot for at once if it is `nacked`.
+fn report_stop(
+    lines: &QueueLines,
+    Wait { stay, starved, no_room }: Wait,
+    nacked: bool,
+    index: u16,
+    pulse: &mut impl FnMut(Line, u16, u32),
+) {
+    report(lines, stay, index, pulse);
+    let mut some = |line: Option<Line>, count: u32| {
+        if let Some(line) = line.filter(|_| count > 0) {
+            pulse(line, index, count);
+        }
+    };
+    some(lines.nacked, u32::from(nacked));
+    some(lines.starved, starved);
+    some(lines.no_room, no_room);
+    some(lines.reserve, u32::from(stay.waited > PATIENCE));
+}
+
+/// What any queue counts of a message.
 fn report(lines: &QueueLines, stay: Stay, index: u16, pulse: &mut impl FnMut(Line, u16, u32)) {
     if stay.waited == 0 {
         pulse(lines.bypass, index, 1);
@@ -159,14 +176,9 @@ fn report(lines: &QueueLines, stay: Stay, index: u16, pulse: &mut impl FnMut(Lin
             pulse(line, index, count);
         }
     };
-    let starved = stay.waited.saturating_sub(PATIENCE);
     some(lines.nonempty, stay.nonempty);
     some(lines.half, stay.half);
     some(lines.full, stay.full);
-    some(lines.refused, u32::from(stay.refused));
-    some(lines.starved, starved);
-    some(lines.no_room, if stay.refused { starved } else { 0 });
-    some(lines.reserve, u32::from(starved > 0));
 }
 
 /// What a unit counts of its own egress when it sends a message that holds a credit for its row for `held` cycles.

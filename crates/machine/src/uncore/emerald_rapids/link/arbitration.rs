@@ -71,8 +71,11 @@ impl Gate {
         winner
     }
 
-    /// Classes of which messages wait.
-    pub fn waits(&self) -> [[bool; CLASSES]; 2] {
-        std::array::from_fn(|network| std::array::from_fn(|class| !self.queues[network][class].is_empty()))
+    /// Classes whose first message can pay with a shared credit, and fits a flit.
+    pub fn left_over(&self, fits: impl Fn(u16) -> bool) -> [[bool; CLASSES]; 2] {
+        let is_left = |network: usize, class: usize| {
+            self.shared > 0 && self.queues[network][class].front().is_some_and(|&id| fits(id))
+        };
+        std::array::from_fn(|network| std::array::from_fn(|class| is_left(network, class)))
     }
 }

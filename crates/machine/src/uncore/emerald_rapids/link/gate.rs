@@ -157,9 +157,11 @@ impl Model {
             return;
         }
         gate.turn = 1 - network;
-        let flit = self.slot(number, network, winners[network], reader);
+        let (flit, taken) = self.slot(number, network, winners[network], reader);
         arbitration.flit = Some((network as u8, flit.count as u8));
-        arbitration.waits = self.links.gates[usize::from(number)].waits();
+        let packets = &self.links.packets;
+        let fits = |id: u16| free_slot(taken, &packets[id].sent).is_some();
+        arbitration.left_over = self.links.gates[usize::from(number)].left_over(fits);
         self.at_link(number, LinkFact::Arbitrates(arbitration), reader);
         self.ship(number, flit, reader);
         let gate = &mut self.links.gates[usize::from(number)];
@@ -169,8 +171,15 @@ impl Model {
         }
     }
 
-    /// Slots a network's winners, and what else of its addresses fits and can pay, into a flit.
-    fn slot<R: Readers>(&mut self, number: u16, network: usize, [address, block]: [Winner; 2], reader: &mut R) -> Flit {
+    /// Slots a network's winners, and what else of its addresses fits and can pay, into a flit. Its slots that are
+    /// taken: all of them if a message travels alone.
+    fn slot<R: Readers>(
+        &mut self,
+        number: u16,
+        network: usize,
+        [address, block]: [Winner; 2],
+        reader: &mut R,
+    ) -> (Flit, [bool; SLOTS]) {
         let mut flit = Flit::default();
         let mut taken = [false; SLOTS];
         // What travels on a credit of its own travels alone.
@@ -190,7 +199,7 @@ impl Model {
             let Some(class) = ADDRESS.filter(|_| gate.shared > 0).find(fits) else { break };
             self.take(number, (network, class), Paid::Shared, &mut flit, &mut taken, reader);
         }
-        flit
+        (flit, if alone { [true; SLOTS] } else { taken })
     }
 
     /// Takes the first message of a class into a flit.

@@ -35,6 +35,8 @@ const RETRY: Tick = 100;
 pub struct Packet {
     sent: LinkPacket,
     from: u8,
+    /// The port by which its stop gets it.
+    port: u8,
     link: u8,
     /// Agent that it holds a credit of until it is in a flit, and which.
     cha: u8,
@@ -49,7 +51,7 @@ impl Packet {
     /// A message that is about to leave.
     pub const fn new(message: LinkMessage) -> Self {
         let sent = LinkPacket { message, network: 0, slot: 0, paid: Paid::Shared, taker: None };
-        Self { sent, from: 0, link: 0, cha: 0, credit: None, to: 0, then: 0 }
+        Self { sent, from: 0, port: 0, link: 0, cha: 0, credit: None, to: 0, then: 0 }
     }
 
     /// The same message, for a stack or the system agent.
@@ -60,6 +62,11 @@ impl Packet {
     /// The same message, on a credit of its agent.
     pub const fn on(self, credit: Reason) -> Self {
         Self { credit: Some(credit), ..self }
+    }
+
+    /// The same message, given to the mesh by the second port of a stop if `port` is one.
+    pub const fn through(self, port: u8) -> Self {
+        Self { port, ..self }
     }
 
     const fn ring(&self) -> Ring {
@@ -146,7 +153,7 @@ impl Model {
         // Links take turns by agent, and so do the virtual networks.
         let (link, network) = (cha % LINKS, cha / LINKS % 2);
         let gate = self.places.m3upi[usize::from(link)];
-        let at = self.mesh_send(socket, packet.ring(), 0, from, gate, reader) + wait;
+        let at = self.mesh_send(socket, packet.ring(), packet.port, from, gate, reader) + wait;
         let sent = LinkPacket { network, ..packet.sent };
         let id = self.links.packets.add(Packet { sent, from: socket, link, cha, to, then, ..packet });
         self.wheel.schedule(at, Event::Linked.of(id));

@@ -51,8 +51,11 @@ pub trait Lane {
     const RING: Option<Ring>;
     /// Its messages need credits.
     const CREDITED: bool = Self::RING.is_some();
-    /// Slots of a message: a line takes the data ring's width of half a line twice.
-    const LENGTH: u32 = if matches!(Self::RING, Some(Ring::Block)) { 2 } else { 1 };
+    /// Slots of a message.
+    const LENGTH: u32 = match Self::RING {
+        Some(ring) => ring.slots(),
+        None => 1,
+    };
 }
 
 /// Addresses.

@@ -197,7 +197,7 @@ fn requests_of_a_stack_wait_for_credits_towards_the_mesh() {
     assert!(of("TxR2_AD0_STALL_CREDIT_CYCLES") > 0, "six of them wait for 16 or 32 cycles");
     assert_eq!(of("TxR2_AD0_STALL_CREDIT_CYCLES"), of("TxR2_AD01_STALL_CREDIT_CYCLES"));
     assert_eq!(of("TxR2_AD1_STALL_CREDIT_CYCLES"), 0);
-    assert_eq!(at.count(0, 3, Question::new("m2pcie", "TxC_INSERTS_AD").subevent("AGT_0")), Some(10));
+    assert_eq!(at.count(0, 3, Question::new("m2pcie", "TxC_INSERTS_AD").subevent("AGT_1")), Some(10));
 }
 
 #[test]
