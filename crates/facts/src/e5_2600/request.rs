@@ -174,7 +174,7 @@ pub struct Record {
     rare: u8,
     /// A partial write that found the rest of its line modified in the socket.
     pub completed: bool,
-    /// Was rejected, because its line had a request under way, for the first time.
+    /// Was turned away from the table of requests for the first time, for whatever reason.
     pub rejected: u64,
     /// Arrives in the slice's request queue; known when it is sent there.
     pub ingress_in: u64,
@@ -198,7 +198,7 @@ pub enum RequestStation {
     /// It arrives in its slice's queue. For all but snoops a fact only where somebody wants to know of it at once: its
     /// record has it anyway.
     Arrived,
-    /// It is rejected for the first time, since its line has a request under way.
+    /// It is turned away from the table of requests for the first time, for whatever reason.
     Rejected,
     /// It is looked up, and leaves the queue.
     LookedUp,

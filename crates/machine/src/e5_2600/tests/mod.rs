@@ -1,5 +1,6 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
+mod by_hand;
 mod coherence;
 mod coverage;
 mod directory;
@@ -280,8 +281,12 @@ fn trefi(workload: &str) -> u64 {
 }
 
 fn model(workload: &str) -> (E5, Wiring) {
-    let family = pericore_catalog::family("e5-2600").unwrap();
     let (parameters, workload) = machine(workload);
+    model_of(parameters, workload)
+}
+
+fn model_of(parameters: Parameters, workload: &str) -> (E5, Wiring) {
+    let family = pericore_catalog::family("e5-2600").unwrap();
     let sockets = parameters.sockets;
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') {

@@ -189,7 +189,8 @@ fn increments(wiring: &mut Wiring, by_wire: &HashMap<Wire, Vec<Emission>>, workl
         ("cbo", "llc_lookup", 1, 0),
         ("cbo", "llc_victim", 1, 0),
         ("cbo", "tor", 1, 20),
-        ("cbo", "ingress", 2, 60),
+        // One each into the IRQ, the ordering queue beside it, and among the rejected.
+        ("cbo", "ingress", 3, 60),
         ("cbo", "TxR_INSERTS", 1, 0),
         ("ha", "REQUESTS", 1, 0),
         ("ha", "tracker", 1, 128),

@@ -281,11 +281,11 @@ impl Model {
         let Some(request) = retry.or_else(|| state.waiting.request(self.now)) else { return };
         let line = self.pool[request].line;
         if state.egress_is_full() {
-            self.turn_away(slice, IngressQueue::Requests, Refusal::Full, reader);
+            self.reject(request, Refusal::Full, reader);
             return;
         }
         if !self.tracker_entry(slice, line) {
-            self.turn_away(slice, IngressQueue::Requests, Refusal::Tracker, reader);
+            self.reject(request, Refusal::Tracker, reader);
             return;
         }
         self.slice_state(slice, SliceState::RequestStarves, false, reader);
@@ -303,8 +303,7 @@ impl Model {
                 last = self.pool[last].next;
             }
             self.pool[last].next = request;
-            self.turn_away(slice, IngressQueue::Requests, Refusal::Conflict, reader);
-            self.reject(request, reader);
+            self.reject(request, Refusal::Conflict, reader);
         } else {
             self.look_up(slice, request, reader);
         }

@@ -30,9 +30,11 @@ impl Model {
         }
     }
 
-    /// A request for a line that has another one under way waits among the rejected ones.
+    /// A request is turned away, for whatever reason, and is among the rejected ones from its first time on until it
+    /// leaves the queue.
     #[cold]
-    pub(in crate::e5_2600) fn reject<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
+    pub(in crate::e5_2600) fn reject<R: E5Reader>(&mut self, request: RequestId, why: Refusal, reader: &mut R) {
+        self.turn_away(self.pool[request].record.slice, IngressQueue::Requests, why, reader);
         let record = &mut self.pool[request].record;
         if record.rejected == NEVER {
             record.rejected = self.wheel.cycle();

@@ -1,0 +1,37 @@
+//! Counts worked out by hand from the guide's sentences, of machines so small that they can be.
+
+use super::{model_of, run};
+use crate::uncore::tests::recorder::Recorder;
+use pericore_models::e5_2600::Parameters;
+use pericore_truth::Question;
+use pericore_truth::e5_2600::{Snapshot, Window};
+
+fn run_parts(parameters: Parameters, workload: &str) -> [Snapshot; 2] {
+    let (mut model, _) = model_of(parameters, workload);
+    let before = model.snapshot();
+    run(&mut model, &mut Recorder::default());
+    [before, model.snapshot()]
+}
+
+/// An event over the first instances of its unit.
+fn of(window: &Window<'_>, unit: &str, event: &str, instances: u16) -> u64 {
+    let (event, subevent) = event.split_once('.').map_or((event, None), |(event, subevent)| (event, Some(subevent)));
+    (0..instances).map(|i| window.truth(i, Question::new(unit, event).subevent(subevent)).unwrap()).sum()
+}
+
+/// Table 2-27: requests of the IRQ are rejected if, among other reasons, there are no RTIDs.
+#[test]
+fn a_request_without_a_number_is_rejected() {
+    // One slice and one number. A thread asks for ten lines at once, as many as its core has fill buffers, and memory
+    // takes longer than the ten take to arrive: all but the first find the number taken, none finds its line busy.
+    let parameters = Parameters { slices: 1, tracker_entries: 1, ..Parameters::e5_2680() };
+    let [from, to] = run_parts(parameters, "stream:requests=10,threads=1,footprint=1M");
+    let window = Window::between(&from, &to);
+    assert_eq!(of(&window, "cbo", "RxR_INSERTS.IRQ", 1), 10);
+    assert_eq!(of(&window, "cbo", "RxR_IRQ_RETRY.ADDR_CONFLICT", 1), 0);
+    assert_eq!(of(&window, "cbo", "RxR_INSERTS.IRQ_REJECTED", 1), 9);
+    // The first of those that wait is tried, the others wait behind it.
+    let (queued, rejected) =
+        (of(&window, "cbo", "RxR_OCCUPANCY.IRQ", 1), of(&window, "cbo", "RxR_OCCUPANCY.IRQ_REJECTED", 1));
+    assert!(rejected > 0 && rejected < queued, "{rejected} of {queued}");
+}
