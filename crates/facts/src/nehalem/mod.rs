@@ -94,8 +94,8 @@ pub enum Station {
     Bypassed,
     /// It reaches the memory controller.
     AtMemory,
-    /// Its priority rises while it waits there.
-    Raised,
+    /// It has just come home, and the home logic has a normal read of its line hurried in the memory controller.
+    Hurried,
     /// A read leaves its channel's queue.
     Served,
     /// The home logic has answered.

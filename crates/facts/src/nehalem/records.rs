@@ -12,7 +12,7 @@ pub enum Priority {
     Normal,
     /// Isochronous.
     High,
-    /// Isochronous, with its deadline near.
+    /// Isochronous, the last line of a transfer.
     Critical,
 }
 
@@ -109,8 +109,9 @@ pub struct Record {
     pub at_memory: Tick,
     /// A read left its channel's queue.
     pub served: Tick,
-    /// Its priority was raised while it waited there.
-    pub raised: bool,
+    /// An isochronous read: when it came home, a normal read of its line was waiting in the memory controller, and was
+    /// hurried.
+    pub hurried: bool,
     /// State in which its line came into the LLC, and of what left for it.
     pub filled: Option<(LineState, LineState)>,
     /// Its completion required an acknowledgement because others wanted the line too.

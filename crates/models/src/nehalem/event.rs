@@ -34,8 +34,6 @@ pub enum Event {
     Home,
     /// A request reaches the memory controller.
     Memory,
-    /// An isochronous read has waited for long.
-    Deadline,
     /// A read's data has come to the home from memory.
     Read,
     /// A write has been taken over by memory.
@@ -69,7 +67,7 @@ pub enum Event {
 }
 
 impl Event {
-    const ALL: [Self; 31] = [
+    const ALL: [Self; 30] = [
         Self::Nothing,
         Self::Issue,
         Self::Device,
@@ -85,7 +83,6 @@ impl Event {
         Self::Return,
         Self::Home,
         Self::Memory,
-        Self::Deadline,
         Self::Read,
         Self::Posted,
         Self::Part,

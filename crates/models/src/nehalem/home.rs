@@ -8,7 +8,7 @@ use super::socket::AtHome;
 use pericore_engine::NEVER;
 use pericore_facts::LineState;
 use pericore_facts::nehalem::{
-    Class, Kind, NehalemFact, NehalemReader as Facts, Port, Reply, Source, Station, TO_HUB, TO_SOCKET, Use,
+    Class, Kind, NehalemFact, NehalemReader as Facts, Port, Priority, Reply, Source, Station, TO_HUB, TO_SOCKET, Use,
 };
 
 impl Model {
@@ -36,6 +36,23 @@ impl Model {
             self.contest(owner, true, reader);
         }
         self.contest(request, true, reader);
+        self.hurry(request, owner, reader);
+    }
+
+    /// An isochronous read has come whose line `owner` wants, too: if that is a normal read that waits in the memory
+    /// controller, the home logic has it hurried (SDM volume 3, event 31H). The channel serves it in its turn all the
+    /// same.
+    fn hurry<R: Facts>(&mut self, request: RequestId, owner: RequestId, reader: &mut R) {
+        let waits = &self.requests[owner].record;
+        let normal = matches!(waits.kind, Kind::Read | Kind::Own | Kind::DeviceRead(Priority::Normal));
+        if !normal || waits.at_memory == NEVER || waits.served != NEVER {
+            return;
+        }
+        let record = &mut self.requests[request].record;
+        if matches!(record.kind, Kind::DeviceRead(Priority::High | Priority::Critical)) {
+            record.hurried = true;
+            self.report(request, Station::Hurried, reader);
+        }
     }
 
     /// A request begins or ceases to share its address with another.

@@ -42,7 +42,7 @@ impl Model {
         }
         let kind = match (access.store, isochronous) {
             (true, _) => Kind::DeviceWrite { partial: last },
-            // The deadline of a transfer's last line is the nearest.
+            // The whole transfer waits for its last line.
             (false, true) => Kind::DeviceRead(if last { Priority::Critical } else { Priority::High }),
             (false, false) => Kind::DeviceRead(Priority::Normal),
         };

@@ -1,13 +1,12 @@
 //! The memory controller: credits before the channels, and what the channels say.
 
 use pericore_dram::{Arrival, MajorMode, MemoryState, Observer, Outcome, Pending, Sent};
-use pericore_engine::Tick;
-use pericore_engine::{NEVER, Period};
+use pericore_engine::{Period, Tick};
 
 use super::Model;
 use super::event::Event;
 use super::request::RequestId;
-use pericore_facts::nehalem::{CHANNELS, Kind, NehalemFact, NehalemReader as Facts, Priority, Station};
+use pericore_facts::nehalem::{CHANNELS, Kind, NehalemFact, NehalemReader as Facts, Station};
 
 /// Makes facts of what a channel does: commands. The queues are known where requests come and go, by priority, which a
 /// channel does not know.
@@ -79,9 +78,6 @@ impl Model {
         let line = entry.line;
         let place = self.place(line);
         self.report(request, Station::AtMemory, reader);
-        if kind == Kind::DeviceRead(Priority::High) {
-            self.wheel.schedule(self.now + self.times.deadline, Event::Deadline.of(request));
-        }
         let cycle = self.clocks.dclk.cycles(self.now);
         let index = self.channel_of(home, channel);
         if !kind.reads() {
@@ -93,17 +89,6 @@ impl Model {
         self.channels[index].announce(Arrival { cycle, owner: request, line, bank, row, queue: queue(kind), partial });
         self.channel_next[index] = self.channel_next[index].min(self.now);
         self.memory_next = self.memory_next.min(self.now);
-    }
-
-    /// An isochronous read whose deadline is near becomes critical, if it still waits. The channel serves it in its
-    /// turn all the same.
-    pub(super) fn deadline<R: Facts>(&mut self, request: RequestId, reader: &mut R) {
-        let entry = &mut self.requests[request];
-        if entry.record.served != NEVER {
-            return;
-        }
-        entry.record.raised = true;
-        self.report(request, Station::Raised, reader);
     }
 
     /// Lets the channels do what is due now.

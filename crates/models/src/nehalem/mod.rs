@@ -191,7 +191,6 @@ impl Model {
             Event::Return => self.send_to_memory(subject, self.times.home_to_memory),
             Event::Home => self.at_home(subject, reader),
             Event::Memory => self.at_memory(subject, reader),
-            Event::Deadline => self.deadline(subject, reader),
             Event::Read => self.read(subject, reader),
             Event::Posted => self.posted(subject, reader),
             Event::Part => self.part(subject, reader),

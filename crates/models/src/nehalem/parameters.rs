@@ -87,9 +87,6 @@ pub struct Parameters {
     pub bypass: u64,
     /// From the last data on the memory bus, or a posted write, to the home logic's answer.
     pub memory_to_home: u64,
-    /// Time in a channel's queue after which an isochronous read becomes critical. Shorter than what comes after the
-    /// queue.
-    pub deadline: u64,
     /// From the last flit that a link sends to the other side.
     pub link_latency: u64,
     /// Credits of a link by message class: home, snoop, response, data, non-coherent bypass, non-coherent standard.
@@ -137,7 +134,6 @@ impl Parameters {
             home_to_memory: 12,         // fitted with queue_to_home
             bypass: 8,                  // assumption: a few cycles less
             memory_to_home: 12,         // fitted with queue_to_home
-            deadline: 48, // assumption: longer than a row takes to open, so that only waiting reads reach it
             link_latency: 48, // fitted: remote memory at about 100 ns (guide)
             // Assumption: enough for the round trip of a link at full rate; few for words to devices.
             credits: [16, 20, 8, 12, 1, 1],
@@ -257,8 +253,6 @@ impl Parameters {
         ] {
             range(name, value, 1, 500)?;
         }
-        // A read that the event finds must be the one that it was set for.
-        range("deadline", self.deadline, 1, self.memory_to_home + self.link_latency)?;
         range("channel_bytes", self.channel_bytes, 1 << 24, 1 << 34)?;
         range("channel_bytes", self.channel_bytes, self.channel_bytes.next_power_of_two(), 1 << 34)?;
         self.dram.check()

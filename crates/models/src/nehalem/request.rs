@@ -67,7 +67,7 @@ impl Request {
             left_home: NEVER,
             at_memory: NEVER,
             served: NEVER,
-            raised: false,
+            hurried: false,
             filled: None,
             acknowledged: false,
             left: NEVER,

@@ -47,7 +47,8 @@ pub struct SocketCells {
     pub bypassed: u64,
     pub high: [u64; CHANNELS],
     pub critical: [u64; CHANNELS],
-    pub raised: [u64; CHANNELS],
+    /// Normal reads that an isochronous one has hurried.
+    pub hurried: [u64; CHANNELS],
     /// Whole lines, parts; by channel.
     pub written: [[u64; CHANNELS]; 2],
     /// By source and answer, as they reached the home.
@@ -120,7 +121,7 @@ pub fn fold(sockets: &mut [SocketCells], clock: Period, at: Tick, record: &Recor
         home.queue(record.kind, record.channel).stayed(cycles);
     }
     home.bypassed += u64::from(record.bypassed);
-    home.raised[channel] += u64::from(record.raised);
+    home.hurried[channel] += u64::from(record.hurried);
     home.acknowledged += u64::from(record.acknowledged);
     if record.at_memory == NEVER {
         return;

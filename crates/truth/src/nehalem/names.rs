@@ -243,7 +243,7 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
         ("QMC_NORMAL_READS", "") => of(&cells.reads, |queue| queue.entries),
         ("QMC_HIGH_PRIORITY_READS", "") => sum(&cells.high),
         ("QMC_CRITICAL_PRIORITY_READS", "") => sum(&cells.critical),
-        ("QMC_PRIORITY_UPDATES", "") => sum(&cells.raised),
+        ("QMC_PRIORITY_UPDATES", "") => sum(&cells.hurried),
         ("QMC_WRITES", "FULL") => sum(&cells.written[0]),
         ("QMC_WRITES", "PARTIAL") => sum(&cells.written[1]),
         _ => return None,

@@ -9,7 +9,7 @@ use super::{model, run};
 use pericore_models::nehalem::Parameters;
 use pericore_parts::work::Worker;
 use pericore_truth::nehalem::Snapshot;
-use pericore_workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource};
+use pericore_workload::{ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, Workload};
 
 fn expect(at: &Snapshot, socket: usize, expected: &[(&str, u64)]) {
     for (name, value) in expected {
@@ -119,6 +119,35 @@ fn one_line_written_around_the_caches() {
         ],
     );
     assert_eq!(channels(at, 0, "DRAM_WRITE_CAS"), 1);
+}
+
+/// SDM, event 31H: an isochronous request comes to the home logic while a normal one for the same line is in the memory
+/// controller.
+#[test]
+fn an_isochronous_read_hurries_the_normal_one_of_its_line() {
+    // A core marks the last line of each of the two transfers: its request is at home at 28 and in the channel by 44,
+    // where the row takes at least until 76 to open. A hub that takes one cycle has the device's own read of the line at
+    // home at 51. From a hub that takes two hundred the read comes at 250, when the core has its line.
+    for (hub_latency, updates) in [(1, 2), (200, 0)] {
+        let parameters = Parameters { hub_latency, ..Parameters::x5570() };
+        let text = "dma-read:requests=48,threads=1,isoc=100,stride=512k,footprint=1G";
+        let workload = Workload::parse(text, &parameters.limits()).unwrap();
+        let mut wiring = Wiring::new(pericore_catalog::family("nehalem").unwrap(), 1);
+        let mut model = Nehalem::for_scenario(parameters, workload.into(), &mut wiring).unwrap();
+        run(&mut model, &mut Nothing);
+        let at = &model.snapshot();
+        expect(
+            at,
+            0,
+            &[
+                ("QMC_HIGH_PRIORITY_READS.ANY", 46),
+                ("QMC_CRITICAL_PRIORITY_READS.ANY", 2),
+                ("QMC_NORMAL_READS.ANY", 2),
+                ("QMC_PRIORITY_UPDATES.ANY", updates),
+            ],
+        );
+        assert_eq!(channels(at, 0, "QMC_PRIORITY_UPDATES"), updates);
+    }
 }
 
 /// Accesses of a program, as a list.

@@ -59,7 +59,7 @@ impl Kept {
                 let Record { kind, source, channel, hit, .. } = record;
                 match station {
                     Station::LookedUp | Station::Replied => format!("{station:?} {kind:?} hit={hit}"),
-                    Station::AtMemory | Station::Served | Station::Raised => format!("{station:?} {kind:?} {channel}"),
+                    Station::AtMemory | Station::Served | Station::Hurried => format!("{station:?} {kind:?} {channel}"),
                     Station::Filled => format!("{station:?} {:?}", record.filled),
                     _ => format!("{station:?} {kind:?} {source:?}"),
                 }
@@ -118,7 +118,7 @@ impl Kept {
                 }
                 Station::LookedUp | Station::Replied => record.hit = !record.hit,
                 Station::AtHome | Station::LeftHome => record.source = other_source(record.source),
-                Station::AtMemory | Station::Served | Station::Raised => record.channel = (record.channel + 1) % 3,
+                Station::AtMemory | Station::Served | Station::Hurried => record.channel = (record.channel + 1) % 3,
                 Station::Filled => record.filled = record.filled.map(|(into, out)| (out, into)).filter(|(a, b)| a != b),
                 Station::Bypassed | Station::Acknowledged => return None,
                 Station::Ended => {

@@ -55,8 +55,11 @@ pub fn broken(at: &Snapshot, sockets: usize) -> Vec<String> {
         let reads = sum("QHL_REQUESTS", &["LOCAL_READS", "REMOTE_READS", "IOH_READS"]);
         let isochronous = of("QMC_HIGH_PRIORITY_READS.ANY") + of("QMC_CRITICAL_PRIORITY_READS.ANY");
         equal(reads, of("QMC_NORMAL_READS.ANY") + isochronous, "reads of the home logic go to memory");
-        let raised = of("QMC_PRIORITY_UPDATES.ANY");
-        equal(raised.min(of("QMC_HIGH_PRIORITY_READS.ANY")), raised, "only reads of high priority are raised");
+        let updates = of("QMC_PRIORITY_UPDATES.ANY");
+        equal(updates.min(isochronous), updates, "only isochronous reads hurry others, each one at most");
+        equal(updates.min(of("QMC_NORMAL_READS.ANY")), updates, "only normal reads are hurried");
+        let conflicts = of("QHL_ADDRESS_CONFLICTS.2WAY") + of("QHL_ADDRESS_CONFLICTS.3WAY");
+        equal((updates > 0 && conflicts == 0).into(), 0, "what hurries another meets it at home");
         for channel in 0..3 {
             let by_channel = |event: &str| of(&format!("{event}CH{channel}"));
             let reads = by_channel("QMC_NORMAL_READS.")

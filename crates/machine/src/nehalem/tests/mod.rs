@@ -63,6 +63,8 @@ const WORKLOADS: &[&str] = &[
     "ntstore:requests=5000",
     "dma-read:requests=4000",
     "dma-read:requests=4000,isoc=50",
+    // Devices read pages of both sockets: rows take long to open, and some reads hurry a core's read of their line.
+    "2 dma-read:requests=2400,threads=4,isoc=100,remote=50,stride=4k",
     "dma-write:requests=4000,footprint=1M",
     "2 stream:requests=6000,remote=50",
     "2 stream:requests=6000,remote=100,read=0",

@@ -161,7 +161,7 @@ impl<S: SignalSink> Emitter<'_, S> {
                 }
                 self.raise(at, home, Level::queue(kind, record.channel));
             }
-            Station::Raised => self.pulse(at, at_home.raised[channel]),
+            Station::Hurried => self.pulse(at, at_home.hurried[channel]),
             Station::Served => self.lower(at, home, Level::queue(kind, record.channel)),
             Station::LeftHome => {
                 self.lower(at, home, Level::home(source));

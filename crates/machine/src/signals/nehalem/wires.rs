@@ -53,7 +53,7 @@ pub struct SocketWires {
     pub requests: [[Tagged; 2]; 3],
     pub high: [Tagged; CHANNELS],
     pub critical: [Tagged; CHANNELS],
-    pub raised: [Tagged; CHANNELS],
+    pub hurried: [Tagged; CHANNELS],
     /// Whole lines, parts; by channel.
     pub writes: [[Tagged; CHANNELS]; 2],
     /// By channel and command.
@@ -302,7 +302,7 @@ fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<Socke
         ],
         high: binder.all("QMC_HIGH_PRIORITY_READS", channels)?,
         critical: binder.all("QMC_CRITICAL_PRIORITY_READS", channels)?,
-        raised: binder.all("QMC_PRIORITY_UPDATES", channels)?,
+        hurried: binder.all("QMC_PRIORITY_UPDATES", channels)?,
         writes: [
             binder.all("QMC_WRITES", ["FULL_CH0", "FULL_CH1", "FULL_CH2"])?,
             binder.all("QMC_WRITES", ["PARTIAL_CH0", "PARTIAL_CH1", "PARTIAL_CH2"])?,
