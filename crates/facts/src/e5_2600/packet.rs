@@ -75,8 +75,10 @@ pub struct PacketRecord {
     pub damaged: bool,
     /// Entered the receive buffer; never if it passed it by.
     pub receive_in: Tick,
-    /// Left the receive buffer.
+    /// Left the receive buffer: began to be handed to the ring stop.
     pub receive_out: Tick,
+    /// Flits of it that came into the receive buffer before that.
+    pub received_flits: u8,
     /// Handed to the ring stop of the receiving socket.
     pub handed: Tick,
     /// Was for a cache and could go straight to the core; or could not.
@@ -110,6 +112,7 @@ impl PacketRecord {
             damaged: false,
             receive_in: NEVER,
             receive_out: NEVER,
+            received_flits: 0,
             handed: NEVER,
             direct: None,
             returned: NEVER,
@@ -171,6 +174,17 @@ pub struct Flit {
     pub header: bool,
     /// The packet does not end at the receiving socket.
     pub passes_through: bool,
+    /// Received, it comes into the buffer, where its packet waits; sent, it comes out of the buffer. Otherwise it goes
+    /// past the buffer.
+    pub buffered: bool,
+}
+
+impl PacketRecord {
+    /// It waits in the receive buffer.
+    #[inline]
+    pub const fn waits_to_be_taken(&self) -> bool {
+        self.receive_in != NEVER && self.receive_out == NEVER
+    }
 }
 
 /// What one end of a link sends or receives in a clock.

@@ -20,8 +20,8 @@ pub struct FlitCells {
 }
 
 impl FlitCells {
-    /// Adds the flits of a packet that begins at a slot, up to `now`.
-    fn add(&mut self, record: &PacketRecord, first: u64, now: Tick, clocks: &Clocks) {
+    /// Adds the flits of a packet that begins at a slot, up to `now`, and says how many those are.
+    fn add(&mut self, record: &PacketRecord, first: u64, now: Tick, clocks: &Clocks) -> u64 {
         let clock = clocks.qclk;
         let each = if record.half_width { 2 } else { 1 };
         let sent = |slots: u64| slots.saturating_sub(first).div_ceil(each).min(record.kind.flits());
@@ -36,6 +36,7 @@ impl FlitCells {
         for (part, flits) in split(sent(complete)).into_iter().enumerate() {
             self.complete[part] += flits;
         }
+        sent(started)
     }
 
     /// FlitCells of the wanted packets: headers (0), payload (1).
@@ -70,13 +71,17 @@ pub struct LinkCells {
     pub io_rejected: [u64; IoClass::COUNT],
     // Sending.
     pub sent: FlitCells,
+    /// Packets in the buffer, and their flits.
     pub transmit: Census,
+    pub transmit_flits: Stay,
+    /// Flits that went past it.
     pub transmit_bypassed: u64,
     // Receiving.
     pub received: FlitCells,
-    pub receive: [Census; Class::COUNT],
-    /// Of all classes.
-    pub receive_all: Census,
+    /// Packets in the buffer, and their flits by class.
+    pub receive: Census,
+    pub receive_flits: [Stay; Class::COUNT],
+    /// Flits that went past it.
     pub receive_bypassed: u64,
     /// Packets whose header has arrived, by kind, node that they are for, node of the request, and whether on a
     /// reserved credit.
@@ -104,10 +109,11 @@ impl LinkCells {
             io_rejected: [0; IoClass::COUNT],
             sent: FlitCells::default(),
             transmit: Census::default(),
+            transmit_flits: Stay::default(),
             transmit_bypassed: 0,
             received: FlitCells::default(),
-            receive: Default::default(),
-            receive_all: Census::default(),
+            receive: Census::default(),
+            receive_flits: Default::default(),
             receive_bypassed: 0,
             packets: vec![[[[0; 2]; NODES]; NODES]; PacketKind::COUNT],
             errors: 0,
@@ -145,16 +151,15 @@ impl LinkCells {
 
     /// What comes and goes where it is received.
     #[inline(always)]
-    pub(super) fn receives(&mut self, at: Tick, station: PacketStation, record: &PacketRecord, clocks: &Clocks) {
+    pub(super) fn receives(&mut self, at: Tick, station: PacketStation, clocks: &Clocks) {
         if matches!(station, PacketStation::EntersReceive | PacketStation::LeavesReceive) {
             let (cycle, comes) = (clocks.qclk.cycles(at), station == PacketStation::EntersReceive);
-            self.receive[record.kind.class() as usize].change(comes, cycle, NO_LIMIT);
-            self.receive_all.change(comes, cycle, NO_LIMIT);
+            self.receive.change(comes, cycle, NO_LIMIT);
         }
     }
 
     fn queues(&self) -> impl Iterator<Item = &Census> {
-        self.ring.iter().chain(&self.receive).chain([&self.transmit, &self.receive_all])
+        self.ring.iter().chain([&self.transmit, &self.receive])
     }
 
     /// True if no packet waits, and all credits are there.
@@ -176,7 +181,7 @@ impl LinkCells {
     pub(super) fn settle(&mut self, uclk: u64, qclk: u64, shared: u64) {
         self.ring.iter_mut().chain(&mut self.io).for_each(|census| census.settle(uclk, NO_LIMIT));
         self.shared.settle(uclk, shared);
-        let buffers = self.receive.iter_mut().chain([&mut self.transmit, &mut self.receive_all]);
+        let buffers = [&mut self.transmit, &mut self.receive].into_iter();
         buffers.chain(&mut self.power).for_each(|census| census.settle(qclk, NO_LIMIT));
     }
 
@@ -195,9 +200,13 @@ impl LinkCells {
             }
         }
         stay(&mut self.transmit, record.transmit_in, record.transmit_out, now, clocks.qclk);
+        // A packet's flits come from the ring stop together.
+        for _ in 0..record.kind.flits() {
+            self.transmit_flits.add_ticks(record.transmit_in, record.transmit_out, now, clocks.qclk);
+        }
         if record.first_slot != NEVER {
-            self.transmit_bypassed += u64::from(record.transmit_in == NEVER);
-            self.sent.add(record, record.first_slot, now, clocks);
+            let sent = self.sent.add(record, record.first_slot, now, clocks);
+            self.transmit_bypassed += if record.transmit_in == NEVER { sent } else { 0 };
         }
     }
 
@@ -206,19 +215,17 @@ impl LinkCells {
         if record.first_slot == NEVER {
             return;
         }
-        let class = record.kind.class() as usize;
         let first = record.first_slot + 2 * flight;
-        self.received.add(record, first, now, clocks);
+        let received = self.received.add(record, first, now, clocks);
+        let buffered = self.buffer_flits(record, first, now, clocks.qclk);
+        self.receive_bypassed += received - buffered;
         if first / 2 * clocks.qclk.ticks() < now {
             let reserved = usize::from(record.credit == Credit::Reserved);
             let (to, requester) = (usize::from(record.to) % NODES, usize::from(record.requester) % NODES);
             self.packets[record.kind as usize][to][requester][reserved] += 1;
-            self.receive_bypassed += u64::from(record.receive_in == NEVER);
             self.errors += u64::from(record.damaged);
         }
-        for census in [&mut self.receive[class], &mut self.receive_all] {
-            stay(census, record.receive_in, record.receive_out, now, clocks.qclk);
-        }
+        stay(&mut self.receive, record.receive_in, record.receive_out, now, clocks.qclk);
         if record.handed != NEVER {
             if let Some(direct) = record.direct {
                 self.direct[usize::from(direct)] += 1;
@@ -230,6 +237,21 @@ impl LinkCells {
                 self.returned += if record.returned == NEVER { 0 } else { count.into() };
             }
         }
+    }
+
+    /// Adds the flits of a packet to those in the receive buffer that arrive, from a slot on, while it waits there, and
+    /// says how many have arrived before `now`. They stay until it begins to be handed on.
+    fn buffer_flits(&mut self, record: &PacketRecord, first: u64, now: Tick, clock: Period) -> u64 {
+        if record.receive_in == NEVER {
+            return 0;
+        }
+        let each = if record.half_width { 2 } else { 1 };
+        let until = record.receive_out.min(now);
+        let arrivals = (0..record.kind.flits()).map(|flit| (first + each * flit) / 2 * clock.ticks());
+        let stays = &mut self.receive_flits[record.kind.class() as usize];
+        let before = stays.entries;
+        arrivals.take_while(|&at| at < until).for_each(|at| stays.add_ticks(at, record.receive_out, now, clock));
+        stays.entries - before
     }
 
     /// Packets that came on shared credits, or on those of a class.
@@ -244,5 +266,55 @@ impl LinkCells {
 fn stay(census: &mut Census, from: Tick, to: Tick, now: Tick, clock: Period) {
     if from != NEVER {
         census.stayed(clock.cycles_between(from, to.min(now)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clocks, LinkCells};
+    use pericore_engine::{NEVER, Period};
+    use pericore_facts::e5_2600::{Class, PacketKind, PacketRecord};
+
+    const FLIGHT: u64 = 10;
+    const TICKS: u64 = 7;
+
+    /// Lines that follow each other on the link and go on at two flits a clock, five clocks a line: line `number` comes
+    /// from slot 9 n on, two slots a clock, and goes on from clock 5 n.
+    fn line(number: u64) -> PacketRecord {
+        let mut record = PacketRecord::new(PacketKind::DataE, 0, 1, 1, 1);
+        record.first_slot = 9 * number;
+        if number > 0 {
+            record.receive_in = (9 * number / 2 + FLIGHT) * TICKS;
+            record.receive_out = (5 * number + FLIGHT) * TICKS;
+        }
+        record
+    }
+
+    fn received(now: u64) -> LinkCells {
+        let period = Period::new(TICKS);
+        let clocks = Clocks { ticks_per_second: 1, uclk: period, dclk: period, qclk: period };
+        let mut cells = LinkCells::new();
+        (0..4).for_each(|number| cells.fold_receiver(&line(number), now, &clocks, FLIGHT));
+        cells
+    }
+
+    /// 2.7.7: allocations into the flit buffer, flits that went past it, and elements of it added up over cycles.
+    #[test]
+    fn the_receive_buffer_holds_flits() {
+        let cells = received(NEVER);
+        let stay = cells.receive_flits[Class::Data as usize];
+        // Of line 1 the header comes in clock 4 and waits for 5. Of line 2 two flits come in clock 9 and wait for 10; of
+        // line 3 one in clock 13 and two in 14, which wait for 15.
+        assert_eq!((stay.entries, stay.cycles), (1 + 2 + 3, 1 + 2 + (2 + 1 + 1)));
+        assert_eq!(cells.receive_bypassed, 4 * 9 - 6);
+    }
+
+    #[test]
+    fn flits_that_have_not_come_yet_are_not_in_the_buffer() {
+        // At the beginning of clock 14 one flit of line 3 is there, since a clock; lines 0 to 2 have sent 27 flits.
+        let cells = received((14 + FLIGHT) * TICKS);
+        let stay = cells.receive_flits[Class::Data as usize];
+        assert_eq!((stay.entries, stay.cycles), (1 + 2 + 1, 1 + 2 + 1));
+        assert_eq!(cells.receive_bypassed, 27 - 3);
     }
 }

@@ -44,7 +44,7 @@ impl Ledger {
     fn packet(&mut self, at: Tick, station: PacketStation, record: &PacketRecord) {
         let (links, clocks) = (&mut self.cells.links, &self.clocks);
         links[usize::from(record.sender)].sends(at, station, record, clocks, self.shape.shared);
-        links[usize::from(record.receiver)].receives(at, station, record, clocks);
+        links[usize::from(record.receiver)].receives(at, station, clocks);
         match station {
             PacketStation::Ended => self.fold_packet(NEVER, record),
             PacketStation::UnderWay => self.fold_packet(at, record),

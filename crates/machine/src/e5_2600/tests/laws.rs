@@ -168,8 +168,9 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
         let classes = qpi("TxL_FLITS_G1.SNP") + qpi("TxL_FLITS_G1.HOM") + qpi("TxL_FLITS_G1.DRS_NONDATA");
         let others = qpi("TxL_FLITS_G2.NDR_AD") + qpi("TxL_FLITS_G2.NDR_AK") + bypass + qpi("TxL_FLITS_G2.NCS");
         equal(headers, classes + others, "a header a packet");
-        equal(qpi("TxL_INSERTS") + qpi("TxL_BYPASSED"), headers, "every packet waits or passes by, sending");
-        equal(there("RxL_INSERTS") + there("RxL_BYPASSED"), headers, "every packet waits or passes by, receiving");
+        let flits = data + headers;
+        equal(qpi("TxL_INSERTS") + qpi("TxL_BYPASSED"), flits, "every flit waits or passes by, sending");
+        equal(there("RxL_INSERTS") + there("RxL_BYPASSED"), flits, "every flit waits or passes by, receiving");
         equal(there("CTO_COUNT"), headers, "without masks every packet matches");
         let sum = |unit_event: &dyn Fn(&str) -> u64, event: &str, join: &str| -> u64 {
             ["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"]

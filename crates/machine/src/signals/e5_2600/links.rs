@@ -93,12 +93,16 @@ impl LinkWires {
             PacketStation::PassesRing => self.ring_bypassed,
             PacketStation::NoShared => of_class(self.shared_refused),
             PacketStation::NoReserved => of_class(self.reserved_refused),
-            PacketStation::PassesTransmit => (self.transmit_bypassed, 0),
             PacketStation::Credited if record.credit == Credit::Reserved => of_class(self.reserved_used),
             PacketStation::EntersRing => return sink.enter(self.ring[class].0, self.ring[class].1, at),
             PacketStation::LeavesRing => return sink.leave(self.ring[class].0, self.ring[class].1, at),
-            PacketStation::EntersTransmit => return sink.enter(self.transmit, 0, at),
-            PacketStation::LeavesTransmit => return sink.leave(self.transmit, 0, at),
+            // A packet's flits come from the ring stop together.
+            PacketStation::EntersTransmit => {
+                return (0..record.kind.flits()).for_each(|_| sink.enter(self.transmit, 0, at));
+            }
+            PacketStation::LeavesTransmit => {
+                return (0..record.kind.flits()).for_each(|_| sink.leave(self.transmit, 0, at));
+            }
             PacketStation::Credited | PacketStation::Ended => {
                 let Credit::Shared(count) = record.credit else { return };
                 let taken = station == PacketStation::Credited;
@@ -129,15 +133,11 @@ impl LinkWires {
                 };
                 sink.pulse(wire, tag, at, 1);
             }
-            PacketStation::PassesReceive => sink.pulse(self.receive_bypassed, 0, at, 1),
-            PacketStation::EntersReceive => {
-                sink.enter(self.receive, 0, at);
-                sink.pulse(self.receive_inserts[class], 0, at, 1);
-                sink.enter(self.receive_occupancy[class], 0, at);
-            }
             PacketStation::LeavesReceive => {
-                sink.leave(self.receive, 0, at);
-                sink.leave(self.receive_occupancy[class], 0, at);
+                for _ in 0..record.received_flits {
+                    sink.leave(self.receive, 0, at);
+                    sink.leave(self.receive_occupancy[class], 0, at);
+                }
             }
             PacketStation::Handed => {
                 if let Some(direct) = record.direct {
@@ -173,11 +173,28 @@ impl LinkWires {
                 sink.pulse(wire, tag, at, 1);
             }
         }
+        for flit in flits.flits.iter().flatten() {
+            self.passes_buffer(at, flits.sends, *flit, sink);
+        }
+        let wires = &mut self.flits[usize::from(flits.sends)];
         let (wire, tags) = wires.all;
         for ((old, new), tag) in wires.levels.iter_mut().zip(now).zip(tags) {
             (*old..new).for_each(|_| sink.enter(wire, tag, at));
             (new..*old).for_each(|_| sink.leave(wire, tag, at));
             *old = new;
+        }
+    }
+
+    /// A flit goes past its buffer; or comes into the receive buffer.
+    #[inline]
+    fn passes_buffer<S: SignalSink>(&self, at: Tick, sends: bool, flit: Flit, sink: &mut S) {
+        if !flit.buffered {
+            sink.pulse(if sends { self.transmit_bypassed } else { self.receive_bypassed }, 0, at, 1);
+        } else if !sends {
+            let class = flit.kind.class() as usize;
+            sink.enter(self.receive, 0, at);
+            sink.pulse(self.receive_inserts[class], 0, at, 1);
+            sink.enter(self.receive_occupancy[class], 0, at);
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A clock has room for two flits in each direction, and for one header. Packets are sent whole. Those that cannot go
 //! at once wait in the transmit buffer. The way on to the ring stop takes two flits of one packet in a clock, so that a
-//! line takes five; packets that find it taken wait in the receive buffer. A buffer's entries are packets.
+//! line takes five; packets that find it taken wait in the receive buffer. A packet is out of it, with all flits that have come and will
+//! come, as soon as it begins to go on.
 
 use pericore_engine::{NEVER, Tick};
 
@@ -43,16 +44,17 @@ impl Model {
         let idle = if slots[0].is_none() { Some(room) } else { None };
         let before = std::mem::replace(&mut port.idle[usize::from(sends)], idle);
         if idle.is_none() || before != idle {
-            let flits = [self.flit(slots[0]), self.flit(slots[1])];
+            let flits = slots.map(|slot| self.flit(slot?, sends));
             reader.read(self.now, E5Fact::Flits(Flits { link: index as u16, sends, room, flits }));
         }
     }
 
     #[inline]
-    fn flit(&self, slot: Option<FlitPlace>) -> Option<Flit> {
-        let (packet, number) = slot?;
-        let record = &self.links.packets[packet].record;
-        Some(Flit { kind: record.kind, header: number == 0, passes_through: record.passes_through })
+    fn flit(&mut self, (packet, number): FlitPlace, sends: bool) -> Option<Flit> {
+        let record = &mut self.links.packets[packet].record;
+        let buffered = if sends { record.transmit_in != NEVER } else { record.waits_to_be_taken() };
+        record.received_flits += u8::from(buffered && !sends);
+        Some(Flit { kind: record.kind, header: number == 0, passes_through: record.passes_through, buffered })
     }
 
     /// Lets every link layer work whose time has come.

@@ -43,8 +43,8 @@ pub fn qpi(at: &Snapshot, index: usize, question: Question<'_>) -> Option<u64> {
         && let Some(class) = class(of)
     {
         return match event {
-            "RxL_INSERTS" => Some(cells.receive[class as usize].entries),
-            "RxL_OCCUPANCY" => Some(cells.receive[class as usize].cycles()),
+            "RxL_INSERTS" => Some(cells.receive_flits[class as usize].entries),
+            "RxL_OCCUPANCY" => Some(cells.receive_flits[class as usize].cycles),
             _ => None,
         };
     }
@@ -55,13 +55,13 @@ pub fn qpi(at: &Snapshot, index: usize, question: Question<'_>) -> Option<u64> {
         ("RxL_FLITS_G0" | "RxL_FLITS_G1" | "RxL_FLITS_G2", _) => {
             flits(&cells.received, 2 * power(LinkState::ReceiveFull) + power(LinkState::ReceiveHalf), event, subevent)?
         }
-        ("TxL_INSERTS", "") => cells.transmit.entries,
-        ("TxL_OCCUPANCY", "") => cells.transmit.cycles(),
+        ("TxL_INSERTS", "") => cells.transmit_flits.entries,
+        ("TxL_OCCUPANCY", "") => cells.transmit_flits.cycles,
         ("TxL_CYCLES_NE", "") => cells.transmit.nonempty(),
         ("TxL_BYPASSED", "") => cells.transmit_bypassed,
-        ("RxL_INSERTS", "") => cells.receive_all.entries,
-        ("RxL_OCCUPANCY", "") => cells.receive_all.cycles(),
-        ("RxL_CYCLES_NE", "") => cells.receive_all.nonempty(),
+        ("RxL_INSERTS", "") => cells.receive_flits.iter().map(|stay| stay.entries).sum(),
+        ("RxL_OCCUPANCY", "") => cells.receive_flits.iter().map(|stay| stay.cycles).sum(),
+        ("RxL_CYCLES_NE", "") => cells.receive.nonempty(),
         ("RxL_BYPASSED", "") => cells.receive_bypassed,
         ("TxL0_POWER_CYCLES", "") => power(LinkState::SendFull),
         ("TxL0P_POWER_CYCLES", "") => power(LinkState::SendHalf),
