@@ -55,10 +55,6 @@ pub struct PacketRecord {
     pub ring_in: Tick,
     /// Left the ring stop's queue.
     pub ring_out: Tick,
-    /// First refused shared credits.
-    pub shared_refused: Tick,
-    /// First refused the reserved credit.
-    pub reserved_refused: Tick,
     /// Got its credits.
     pub credit_at: Tick,
     /// Which.
@@ -101,8 +97,6 @@ impl PacketRecord {
             ring_bypass: NEVER,
             ring_in: NEVER,
             ring_out: NEVER,
-            shared_refused: NEVER,
-            reserved_refused: NEVER,
             credit_at: NEVER,
             credit: Credit::Reserved,
             transmit_in: NEVER,
@@ -135,9 +129,9 @@ pub enum PacketStation {
     EntersRing,
     /// It leaves the queue.
     LeavesRing,
-    /// It finds too few shared credits, for the first time.
+    /// It tries to get shared credits and finds too few.
     NoShared,
-    /// It finds the credit that is kept for its class taken, for the first time.
+    /// It then finds the credit that is kept for its class taken.
     NoReserved,
     /// It gets its credits.
     Credited,

@@ -138,6 +138,8 @@ impl LinkCells {
         match station {
             PacketStation::EntersRing => ring.enter(clocks.uclk.cycles(at), NO_LIMIT),
             PacketStation::LeavesRing => ring.leave(clocks.uclk.cycles(at), NO_LIMIT),
+            PacketStation::NoShared => self.shared_refused[record.kind.class() as usize] += 1,
+            PacketStation::NoReserved => self.reserved_refused[record.kind.class() as usize] += 1,
             PacketStation::EntersTransmit => self.transmit.enter(clocks.qclk.cycles(at), NO_LIMIT),
             PacketStation::LeavesTransmit => self.transmit.leave(clocks.qclk.cycles(at), NO_LIMIT),
             PacketStation::Credited | PacketStation::Ended => {
@@ -191,8 +193,6 @@ impl LinkCells {
         let happened = |tick: Tick| u64::from(tick != NEVER);
         stay(&mut self.ring[class], record.ring_in, record.ring_out, now, clocks.uclk);
         self.ring_bypassed += happened(record.ring_bypass);
-        self.shared_refused[class] += happened(record.shared_refused);
-        self.reserved_refused[class] += happened(record.reserved_refused);
         if record.credit_at != NEVER {
             match record.credit {
                 Credit::Shared(count) => self.shared_taken += u64::from(count),

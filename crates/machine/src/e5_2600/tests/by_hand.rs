@@ -35,3 +35,19 @@ fn a_request_without_a_number_is_rejected() {
         (of(&window, "cbo", "RxR_OCCUPANCY.IRQ", 1), of(&window, "cbo", "RxR_OCCUPANCY.IRQ_REJECTED", 1));
     assert!(rejected > 0 && rejected < queued, "{rejected} of {queued}");
 }
+
+/// Intel's event file, VNA_CREDITS_REJECT: attempted acquisitions that were rejected; VN0_CREDITS_REJECT: times that a
+/// request got neither kind of credit.
+#[test]
+fn every_try_in_vain_counts() {
+    // Shared credits for a single line at a time. The lines that other sockets read leave one by one, and each that
+    // waits finds no credits when it comes first; it is tried again when others come behind it, and in vain.
+    let parameters = Parameters { link_credits: 3, ..Parameters::e5_2680() }.with_sockets(2);
+    let [from, to] = run_parts(parameters, "stream:requests=4000,threads=8,remote=100");
+    let window = Window::between(&from, &to);
+    let of = |event: &str| of(&window, "r3qpi", event, 4);
+    let (shared, reserved) = (of("VNA_CREDITS_REJECT.DRS"), of("VN0_CREDITS_REJECT.DRS"));
+    assert!(shared > of("RxR_INSERTS.DRS"), "{shared} for {} lines", of("RxR_INSERTS.DRS"));
+    // A line that the shared pool turns away takes the class's own credit, or is turned away there, too.
+    assert_eq!(shared, reserved + of("VN0_CREDITS_USED.DRS"));
+}

@@ -39,6 +39,8 @@ pub struct Port {
     pub shared: u8,
     /// The credit that is kept for each class is free.
     pub reserved: [bool; Class::COUNT],
+    /// Cycle in which each class last found too few shared credits.
+    pub tried_at: [u64; Class::COUNT],
     /// First tick at which the ring stop can hand over another packet: one in a cycle.
     pub hand_free: Tick,
     /// Tick of the event that looks again.
@@ -81,6 +83,7 @@ impl Port {
             turn: 0,
             shared,
             reserved: [true; Class::COUNT],
+            tried_at: [NEVER; Class::COUNT],
             hand_free: 0,
             planned: NEVER,
             ring_free: [0; 2],

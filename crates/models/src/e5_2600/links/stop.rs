@@ -168,13 +168,14 @@ impl Model {
             port.shared -= wanted;
             record.credit = Credit::Shared(wanted);
         } else {
-            if record.shared_refused == NEVER {
-                record.shared_refused = self.now;
+            // A class tries once in a cycle.
+            let cycle = self.clocks.uclk.cycles(self.now);
+            let tries = std::mem::replace(&mut port.tried_at[class], cycle) != cycle;
+            if tries {
                 reader.read(self.now, E5Fact::Packet(PacketStation::NoShared, record));
             }
             if !port.reserved[class] {
-                if record.reserved_refused == NEVER {
-                    record.reserved_refused = self.now;
+                if tries {
                     reader.read(self.now, E5Fact::Packet(PacketStation::NoReserved, record));
                 }
                 return false;
