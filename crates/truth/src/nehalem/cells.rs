@@ -26,6 +26,8 @@ pub struct SocketCells {
     pub ports: [u64; Port::COUNT],
     pub links: [u64; LINKS],
     pub no_credit: [[u64; Class::COUNT]; LINKS],
+    /// Classes that lack a credit, by link: of messages of one flit, and of several.
+    pub stalls: [[Census; 2]; LINKS],
     pub entered: [u64; 3],
     /// Of reads: answered by the LLC, missed, numbered; of writes: numbered.
     pub replied: u64,
@@ -66,7 +68,8 @@ impl SocketCells {
     pub fn censuses(&self) -> impl Iterator<Item = &Census> {
         let of_sources = [&self.trackers, &self.home, &self.contests];
         let of_channels = [&self.reads, &self.isochronous, &self.writes];
-        of_sources.into_iter().flatten().chain(of_channels.into_iter().flatten()).chain(&self.no_peer)
+        let of_links = self.no_peer.iter().chain(self.stalls.iter().flatten());
+        of_sources.into_iter().flatten().chain(of_channels.into_iter().flatten()).chain(of_links)
     }
 
     /// The queue of a channel that a request takes an entry of.

@@ -4,6 +4,8 @@ mod cells;
 mod names;
 mod reader;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use cells::SocketCells;
 use pericore_engine::{Clocks, Tick};
@@ -74,6 +76,7 @@ impl Ledger {
             settle(&mut cells.home, &shape.home_entries.map(u64::from));
             settle(&mut cells.contests, &[NO_LIMIT; 3]);
             settle(&mut cells.no_peer, &[NO_LIMIT; 2]);
+            cells.stalls.iter_mut().for_each(|stalls| settle(stalls, &[NO_LIMIT; 2]));
             settle(&mut cells.reads, &[shape.queue(true); CHANNELS]);
             settle(&mut cells.isochronous, &[shape.queue(true); CHANNELS]);
             settle(&mut cells.writes, &[shape.queue(false); CHANNELS]);

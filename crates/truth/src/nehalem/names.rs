@@ -202,16 +202,16 @@ fn link(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
         "1" => TO_HUB,
         _ => return None,
     };
-    let stalls = |classes: &[Class]| classes.iter().map(|&class| cells.no_credit[link][class as usize]).sum();
+    let stalls = |class: Class| cells.no_credit[link][class as usize];
     Some(match (event, what) {
-        ("QPI_TX_STALLED_SINGLE_FLIT", "HOME_") => stalls(&[Class::Home]),
-        ("QPI_TX_STALLED_SINGLE_FLIT", "SNOOP_") => stalls(&[Class::Snoop]),
-        ("QPI_TX_STALLED_SINGLE_FLIT", "NDR_") => stalls(&[Class::Response]),
-        ("QPI_TX_STALLED_SINGLE_FLIT", "") => stalls(&[Class::Home, Class::Snoop, Class::Response]),
-        ("QPI_TX_STALLED_MULTI_FLIT", "DRS_") => stalls(&[Class::Data]),
-        ("QPI_TX_STALLED_MULTI_FLIT", "NCB_") => stalls(&[Class::Bypass]),
-        ("QPI_TX_STALLED_MULTI_FLIT", "NCS_") => stalls(&[Class::Standard]),
-        ("QPI_TX_STALLED_MULTI_FLIT", "") => stalls(&[Class::Data, Class::Bypass, Class::Standard]),
+        ("QPI_TX_STALLED_SINGLE_FLIT", "HOME_") => stalls(Class::Home),
+        ("QPI_TX_STALLED_SINGLE_FLIT", "SNOOP_") => stalls(Class::Snoop),
+        ("QPI_TX_STALLED_SINGLE_FLIT", "NDR_") => stalls(Class::Response),
+        ("QPI_TX_STALLED_SINGLE_FLIT", "") => cells.stalls[link][0].nonempty(),
+        ("QPI_TX_STALLED_MULTI_FLIT", "DRS_") => stalls(Class::Data),
+        ("QPI_TX_STALLED_MULTI_FLIT", "NCB_") => stalls(Class::Bypass),
+        ("QPI_TX_STALLED_MULTI_FLIT", "NCS_") => stalls(Class::Standard),
+        ("QPI_TX_STALLED_MULTI_FLIT", "") => cells.stalls[link][1].nonempty(),
         ("QPI_TX_HEADER", "BUSY_") => cells.links[link],
         ("QPI_RX_NO_PPT_CREDIT", "STALLS_") => cells.no_peer[link].nonempty(),
         _ => return None,

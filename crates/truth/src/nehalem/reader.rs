@@ -74,7 +74,12 @@ impl Ledger {
             }
             Use::Port(port) => cells.ports[port as usize] += cycles,
             Use::Link(link) => cells.links[usize::from(link)] += cycles,
-            Use::NoCredit(link, class) => cells.no_credit[usize::from(link)][class as usize] += cycles,
+            Use::NoCredit(link, class) => {
+                cells.no_credit[usize::from(link)][class as usize] += cycles;
+                let stalls = &mut cells.stalls[usize::from(link)][usize::from(class.flits() > 1)];
+                stalls.leave(self.clocks.uclk.cycles(at), NO_LIMIT);
+                stalls.stayed(cycles);
+            }
         }
     }
 }
@@ -88,6 +93,10 @@ impl FactReader<NehalemFact<'_>> for Ledger {
             NehalemFact::Snoop(station, record) => self.snoop(at, station, record),
             NehalemFact::Begins(socket, Use::Contest(source)) => {
                 self.sockets[usize::from(socket)].contests[source as usize].enter(clock.cycles(at), NO_LIMIT);
+            }
+            NehalemFact::Begins(socket, Use::NoCredit(link, class)) => {
+                let stalls = &mut self.sockets[usize::from(socket)].stalls[usize::from(link)];
+                stalls[usize::from(class.flits() > 1)].enter(clock.cycles(at), NO_LIMIT);
             }
             NehalemFact::Begins(..) => {}
             NehalemFact::Ends(socket, what, since) => self.ends(at, socket, what, since),

@@ -174,7 +174,7 @@ impl Kept {
                     | Station::Ended
             ),
             Self::Snoop(station, _) => !matches!(station, SnoopStation::LookedUp | SnoopStation::Replied),
-            Self::Other(NehalemFact::Begins(_, what)) => matches!(what, Use::Contest(_)),
+            Self::Other(NehalemFact::Begins(_, what)) => matches!(what, Use::Contest(_) | Use::NoCredit(..)),
             Self::Other(NehalemFact::Reply { .. }) => self.is_signal(),
             Self::Other(_) => true,
         }
@@ -211,8 +211,8 @@ const fn other_use(what: Use) -> Use {
         Use::Port(Port::ToCores) => Use::Port(Port::ToLlc),
         Use::Port(_) => Use::Port(Port::ToCores),
         Use::Link(link) => Use::Link(1 - link),
-        Use::NoCredit(link, Class::Data) => Use::NoCredit(link, Class::Response),
-        Use::NoCredit(link, _) => Use::NoCredit(link, Class::Data),
+        // One of the other kind: of one flit, or of several.
+        Use::NoCredit(link, class) => Use::NoCredit(link, if class.flits() > 1 { Class::Response } else { Class::Data }),
     }
 }
 

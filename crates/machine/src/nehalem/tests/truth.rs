@@ -73,12 +73,14 @@ fn umask(event: &str, subevent: &str) -> u64 {
     }
 }
 
-fn measure(event: &str) -> Measure {
+fn measure(event: &str, subevent: Option<&str>) -> Measure {
     match event {
         "QMC_BUSY" => Measure::NonEmpty,
         "GQ_CYCLES_FULL" | "GQ_CYCLES_NOT_EMPTY" | "GQ_DATA_FROM" | "GQ_DATA_TO" => Measure::Occupancy,
         "QHL_CYCLES_FULL" | "QHL_CYCLES_NOT_EMPTY" | "QHL_OCCUPANCY" | "QHL_CONFLICT_CYCLES" => Measure::Occupancy,
         "QMC_NORMAL_FULL" | "QMC_OCCUPANCY" | "IMC_ISOC_OCCUPANCY" => Measure::Occupancy,
+        // Any of three classes; of one class, there is one at a time.
+        _ if event.starts_with("QPI_TX_STALLED") && matches!(subevent, Some("LINK_0" | "LINK_1")) => Measure::NonEmpty,
         _ if event.starts_with("QPI") => Measure::Occupancy,
         _ => Measure::Arrivals,
     }
@@ -123,7 +125,7 @@ pub fn cases(wiring: &mut Wiring) -> Vec<Case> {
                     event,
                     subevent,
                     filters: filters.clone(),
-                    measure: measure(event),
+                    measure: measure(event, subevent),
                     mask: subevent.map_or(0, |name| umask(event, name)),
                     wires: wires.clone(),
                     sub,
