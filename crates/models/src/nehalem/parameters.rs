@@ -77,6 +77,8 @@ pub struct Parameters {
     pub core_snoop: u64,
     /// For a whole line through a data port of the queue.
     pub port: u64,
+    /// The same through those that lines come by from the links and from memory, which are narrower.
+    pub outer_port: u64,
     /// From the global queue to the home logic of the same socket, or back.
     pub queue_to_home: u64,
     /// Entries of the home logic's trackers of the I/O hub, other sockets and its own socket.
@@ -129,11 +131,12 @@ impl Parameters {
             llc_answer: 8,              // fitted with core_to_queue
             core_snoop: 20,             // fitted: 65 to 75 core cycles for a line of another core (guide)
             port: 2,                    // guide: the queue's data ports are 32 bytes wide
+            outer_port: 4,              // SDM, event 04H: 8 or 16 bytes a cycle; 8 would hold three channels back
             queue_to_home: 6,           // fitted: local memory at about 60 ns (guide)
             home_entries: [24, 16, 24], // assumption: at least the misses that the read tracker's owner can have
             home_to_memory: 12,         // fitted with queue_to_home
             bypass: 8,                  // assumption: a few cycles less
-            memory_to_home: 12,         // fitted with queue_to_home
+            memory_to_home: 10,         // fitted with queue_to_home
             link_latency: 48, // fitted: remote memory at about 100 ns (guide)
             // Assumption: enough for the round trip of a link at full rate; few for words to devices.
             credits: [16, 20, 8, 12, 1, 1],
@@ -241,6 +244,7 @@ impl Parameters {
             ("llc_answer", self.llc_answer),
             ("core_snoop", self.core_snoop),
             ("port", self.port),
+            ("outer_port", self.outer_port),
             ("queue_to_home", self.queue_to_home),
             ("home_to_memory", self.home_to_memory),
             ("bypass", self.bypass),

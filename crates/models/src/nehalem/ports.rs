@@ -10,7 +10,9 @@ use pericore_facts::nehalem::{Class, LINKS, NehalemFact, NehalemReader as Facts,
 impl Model {
     /// Brings a line through a data port, behind those that came before; then `then` happens.
     pub(super) fn carry<R: Facts>(&mut self, socket: usize, port: Port, then: u32, reader: &mut R) {
-        let load = Load { ticks: self.times.port, then, class: None };
+        let from_outside = matches!(port, Port::FromLinks | Port::FromMemory);
+        let ticks = if from_outside { self.times.outer_port } else { self.times.port };
+        let load = Load { ticks, then, class: None };
         let carrier = &mut self.sockets[socket].ports[port as usize];
         if carrier.current.is_some() {
             carrier.queue.push_back(load);

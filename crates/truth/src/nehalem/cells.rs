@@ -28,6 +28,7 @@ pub struct SocketCells {
     pub no_credit: [[u64; Class::COUNT]; LINKS],
     /// Classes that lack a credit, by link: of messages of one flit, and of several.
     pub stalls: [[Census; 2]; LINKS],
+    /// By tracker; snoops that miss.
     pub entered: [u64; 3],
     /// Of reads: answered by the LLC, missed, numbered; of writes: numbered.
     pub replied: u64,
@@ -145,12 +146,13 @@ pub fn fold_probe(sockets: &mut [SocketCells], clock: Period, at: Tick, record: 
         cells.no_peer[usize::from(link)].stayed(cycles);
     }
     if let Some(cycles) = stay(clock, at, record.queued, record.left) {
-        cells.entered[Tracker::Peer as usize] += 1;
         cells.trackers[Tracker::Peer as usize].stayed(cycles);
     }
     if record.looked_up != NEVER {
         let counts = if record.hit { &mut cells.hits } else { &mut cells.misses };
         counts[Tracker::Peer as usize] += 1;
+        // Of the peer probe tracker the event counts those that miss.
+        cells.entered[Tracker::Peer as usize] += u64::from(!record.hit);
     }
     if let Some(reply) = record.reply {
         cells.replies[usize::from(record.local)][reply as usize] += 1;

@@ -29,7 +29,8 @@ fn one_read_of_local_memory() {
     let at = &model.snapshot();
     // In the tracker at 10 (ten core cycles of 30 ticks), looked up at 14, answered at 22, at home at 28. The home
     // logic is empty: past it in 8, at the next DRAM edge 40 in the channel. Row open at once, column nine DRAM cycles
-    // later at 76, data after 9 + 4 of them at 128, at home at 140. Two cycles for each port: with the core at 144.
+    // later at 76, data after 9 + 4 of them at 128, at home at 138. Four cycles for memory's port, of 16 bytes a cycle, two
+    // for the cores': with the core at 144.
     expect(
         at,
         0,
@@ -44,11 +45,11 @@ fn one_read_of_local_memory() {
             ("LLC_LINES_IN.E_STATE", 1),
             ("LLC_LINES_OUT.I_STATE", 1),
             ("QHL_REQUESTS.LOCAL_READS", 1),
-            ("QHL_OCCUPANCY.LOCAL", 140 - 28),
-            ("QHL_CYCLES_NOT_EMPTY.LOCAL", 140 - 28),
+            ("QHL_OCCUPANCY.LOCAL", 138 - 28),
+            ("QHL_CYCLES_NOT_EMPTY.LOCAL", 138 - 28),
             ("QHL_TO_QMC_BYPASS", 1),
             ("QMC_NORMAL_READS.ANY", 1),
-            ("GQ_DATA_FROM.QMC", 2),
+            ("GQ_DATA_FROM.QMC", 64 / 16),
             ("GQ_DATA_TO.LLC", 2),
             ("GQ_DATA_TO.CORES", 2),
             ("GQ_DATA_FROM.LLC", 0),
@@ -65,8 +66,8 @@ fn one_read_of_the_other_sockets_memory() {
     let at = &model.snapshot();
     // Numbered at 22. The snoop's flit is sent after 55 ticks, the request's after 110: they arrive 48 cycles later at
     // 72 and 74, the edges after. The snoop is looked up at 76 and answered at 84. The request is in the channel at 88,
-    // the DRAM edge after 74 + 12; column at 124, data at 176, at home at 188. Nine flits are 15 cycles: over the link
-    // at 251; two for each port: with the core at 255.
+    // the DRAM edge after 74 + 12; column at 124, data at 176, at home at 186. Nine flits are 15 cycles: over the link
+    // at 249; four for the links' port, two for the cores': with the core at 255.
     expect(
         at,
         0,
@@ -74,7 +75,7 @@ fn one_read_of_the_other_sockets_memory() {
             ("GQ_CYCLES_NOT_EMPTY.READ_TRACKER", 255 - 10),
             // Two flits, the last of which the edge at 26 sees gone.
             ("QPI_TX_HEADER.BUSY_LINK_0", 26 - 22),
-            ("GQ_DATA_FROM.QPI", 2),
+            ("GQ_DATA_FROM.QPI", 64 / 16),
             ("GQ_DATA_TO.CORES", 2),
             ("QHL_REQUESTS.LOCAL_READS", 0),
             ("LLC_LINES_IN.E_STATE", 1),
@@ -90,7 +91,7 @@ fn one_read_of_the_other_sockets_memory() {
             ("SNP_RESP_TO_LOCAL_HOME.I_STATE", 1),
             ("SNP_RESP_TO_REMOTE_HOME.I_STATE", 0),
             ("QHL_REQUESTS.REMOTE_READS", 1),
-            ("QHL_OCCUPANCY.REMOTE", 188 - 74),
+            ("QHL_OCCUPANCY.REMOTE", 186 - 74),
             ("QHL_TO_QMC_BYPASS", 0),
             ("QPI_TX_HEADER.BUSY_LINK_0", 15),
             ("GQ_DATA_FROM.QMC", 0),

@@ -47,10 +47,10 @@ pub fn broken(at: &Snapshot, sockets: usize) -> Vec<String> {
         equal(of("GQ_ALLOC.RT_LLC_MISS"), of("LLC_MISS.READ"), "read misses, both ways");
         equal(of("GQ_ALLOC.RT_TO_RTID_ACQUIRED"), of("LLC_MISS.READ"), "every read miss gets a number");
         equal(of("GQ_ALLOC.WRITE_TRACKER"), of("LLC_HITS.WRITE") + of("LLC_MISS.WRITE"), "writes = hits + misses");
-        equal(of("GQ_ALLOC.PEER_PROBE_TRACKER"), of("LLC_HITS.PROBE") + of("LLC_MISS.PROBE"), "snoops = hits + misses");
+        equal(of("GQ_ALLOC.PEER_PROBE_TRACKER"), of("LLC_MISS.PROBE"), "snoops that miss (SDM, 03H/40H)");
         let kinds = ["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT"];
         let replies = sum("SNP_RESP_TO_LOCAL_HOME", &kinds) + sum("SNP_RESP_TO_REMOTE_HOME", &kinds);
-        equal(replies, of("GQ_ALLOC.PEER_PROBE_TRACKER"), "every snoop has a reply");
+        equal(replies, of("LLC_HITS.PROBE") + of("LLC_MISS.PROBE"), "every snoop has a reply");
         equal(of("LLC_LINES_IN.ANY"), of("LLC_LINES_OUT.ANY"), "a line in is a way given up");
         let reads = sum("QHL_REQUESTS", &["LOCAL_READS", "REMOTE_READS", "IOH_READS"]);
         let isochronous = of("QMC_HIGH_PRIORITY_READS.ANY") + of("QMC_CRITICAL_PRIORITY_READS.ANY");

@@ -197,15 +197,19 @@ impl<S: SignalSink> Emitter<'_, S> {
                 }
             }
             SnoopStation::Queued => {
-                let entered = own.entered[Tracker::Peer as usize];
                 if let Some(link) = record.link.filter(|_| record.has_waited()) {
                     self.lower(at, socket, Level::no_peer(link.into()));
                 }
-                self.pulse(at, entered);
                 self.raise(at, socket, Level::tracker(Tracker::Peer));
             }
             SnoopStation::LookedUp => {
-                self.pulse(at, own.looked_up[usize::from(record.hit)][Tracker::Peer as usize]);
+                let (looked_up, entered) =
+                    (own.looked_up[usize::from(record.hit)][Tracker::Peer as usize], own.entered[Tracker::Peer as usize]);
+                self.pulse(at, looked_up);
+                // Of the peer probe tracker the event counts those that miss.
+                if !record.hit {
+                    self.pulse(at, entered);
+                }
             }
             SnoopStation::Replied => {
                 let Some(reply) = record.reply else { return };
