@@ -137,7 +137,7 @@ impl Parameters {
             home_to_memory: 12,         // fitted with queue_to_home
             bypass: 8,                  // assumption: a few cycles less
             memory_to_home: 10,         // fitted with queue_to_home
-            link_latency: 48, // fitted: remote memory at about 100 ns (guide)
+            link_latency: 48,           // fitted: remote memory at about 100 ns (guide)
             // Assumption: enough for the round trip of a link at full rate; few for words to devices.
             credits: [16, 20, 8, 12, 1, 1],
             hub_latency: 40,        // assumption: about as long as the way over a link

@@ -303,8 +303,8 @@ mod tests {
     fn the_receive_buffer_holds_flits() {
         let cells = received(NEVER);
         let stay = cells.receive_flits[Class::Data as usize];
-        // Of line 1 the header comes in clock 4 and waits for 5. Of line 2 two flits come in clock 9 and wait for 10; of
-        // line 3 one in clock 13 and two in 14, which wait for 15.
+        // Of line 1 the header comes in clock 4 and waits for 5. Of line 2 two flits come in clock 9 and wait for 10;
+        // of line 3 one in clock 13 and two in 14, which wait for 15.
         assert_eq!((stay.entries, stay.cycles), (1 + 2 + 3, 1 + 2 + (2 + 1 + 1)));
         assert_eq!(cells.receive_bypassed, 4 * 9 - 6);
     }

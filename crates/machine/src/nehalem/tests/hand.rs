@@ -29,8 +29,8 @@ fn one_read_of_local_memory() {
     let at = &model.snapshot();
     // In the tracker at 10 (ten core cycles of 30 ticks), looked up at 14, answered at 22, at home at 28. The home
     // logic is empty: past it in 8, at the next DRAM edge 40 in the channel. Row open at once, column nine DRAM cycles
-    // later at 76, data after 9 + 4 of them at 128, at home at 138. Four cycles for memory's port, of 16 bytes a cycle, two
-    // for the cores': with the core at 144.
+    // later at 76, data after 9 + 4 of them at 128, at home at 138. Four cycles for memory's port, of 16 bytes a cycle,
+    // two for the cores': with the core at 144.
     expect(
         at,
         0,
@@ -127,8 +127,8 @@ fn one_line_written_around_the_caches() {
 #[test]
 fn an_isochronous_read_hurries_the_normal_one_of_its_line() {
     // A core marks the last line of each of the two transfers: its request is at home at 28 and in the channel by 44,
-    // where the row takes at least until 76 to open. A hub that takes one cycle has the device's own read of the line at
-    // home at 51. From a hub that takes two hundred the read comes at 250, when the core has its line.
+    // where the row takes at least until 76 to open. A hub that takes one cycle has the device's own read of the line
+    // at home at 51. From a hub that takes two hundred the read comes at 250, when the core has its line.
     for (hub_latency, updates) in [(1, 2), (200, 0)] {
         let parameters = Parameters { hub_latency, ..Parameters::x5570() };
         let text = "dma-read:requests=48,threads=1,isoc=100,stride=512k,footprint=1G";

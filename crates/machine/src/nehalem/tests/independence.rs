@@ -212,7 +212,9 @@ const fn other_use(what: Use) -> Use {
         Use::Port(_) => Use::Port(Port::ToCores),
         Use::Link(link) => Use::Link(1 - link),
         // One of the other kind: of one flit, or of several.
-        Use::NoCredit(link, class) => Use::NoCredit(link, if class.flits() > 1 { Class::Response } else { Class::Data }),
+        Use::NoCredit(link, class) => {
+            Use::NoCredit(link, if class.flits() > 1 { Class::Response } else { Class::Data })
+        }
     }
 }
 

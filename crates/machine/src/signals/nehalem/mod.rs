@@ -203,8 +203,10 @@ impl<S: SignalSink> Emitter<'_, S> {
                 self.raise(at, socket, Level::tracker(Tracker::Peer));
             }
             SnoopStation::LookedUp => {
-                let (looked_up, entered) =
-                    (own.looked_up[usize::from(record.hit)][Tracker::Peer as usize], own.entered[Tracker::Peer as usize]);
+                let (looked_up, entered) = (
+                    own.looked_up[usize::from(record.hit)][Tracker::Peer as usize],
+                    own.entered[Tracker::Peer as usize],
+                );
                 self.pulse(at, looked_up);
                 // Of the peer probe tracker the event counts those that miss.
                 if !record.hit {

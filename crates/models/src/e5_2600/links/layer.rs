@@ -2,8 +2,8 @@
 //!
 //! A clock has room for two flits in each direction, and for one header. Packets are sent whole. Those that cannot go
 //! at once wait in the transmit buffer. The way on to the ring stop takes two flits of one packet in a clock, so that a
-//! line takes five; packets that find it taken wait in the receive buffer. A packet is out of it, with all flits that have come and will
-//! come, as soon as it begins to go on.
+//! line takes five; packets that find it taken wait in the receive buffer. A packet is out of it, with all flits that
+//! have come and will come, as soon as it begins to go on.
 
 use pericore_engine::{NEVER, Tick};
 
