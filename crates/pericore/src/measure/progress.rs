@@ -78,7 +78,7 @@ impl WorkDone {
         match self {
             Self::Share { done, total, what } => {
                 let percent = done as f64 * 100.0 / total.max(1) as f64;
-                let left = passed.as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
+                let left = passed.as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0).max(0.0);
                 format!("{percent:5.1} % of {total} {what}, about {left:.0} s to go")
             }
             Self::Open { accesses, seconds } => {
