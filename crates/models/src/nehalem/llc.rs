@@ -21,7 +21,8 @@ impl Model {
         let writes = matches!(kind, Kind::Own | Kind::WriteBack);
         let usable = way.filter(|&way| !writes || matches!(llc.state(way), LineState::Exclusive | LineState::Modified));
         entry.record.looked_up = self.now;
-        entry.record.hit = usable.is_some();
+        // What is written around the caches goes to memory, whatever the LLC has.
+        entry.record.hit = usable.is_some() && kind != Kind::Around;
         self.report(request, Station::LookedUp, reader);
         match (kind, usable) {
             (Kind::WriteBack, Some(way)) => {

@@ -21,6 +21,8 @@ pub struct SocketCells {
     /// Entries of a channel's queues: normal and isochronous reads, writes.
     pub reads: [Census; CHANNELS],
     pub isochronous: [Census; CHANNELS],
+    /// Reads of either kind.
+    pub outstanding: [Census; CHANNELS],
     pub writes: [Census; CHANNELS],
     /// Cycles in use, by port and by link; and in which messages lacked a credit, by link and class.
     pub ports: [u64; Port::COUNT],
@@ -28,7 +30,7 @@ pub struct SocketCells {
     pub no_credit: [[u64; Class::COUNT]; LINKS],
     /// Classes that lack a credit, by link: of messages of one flit, and of several.
     pub stalls: [[Census; 2]; LINKS],
-    /// By tracker; snoops that miss.
+    /// Reads; writes and snoops that miss.
     pub entered: [u64; 3],
     /// Of reads: answered by the LLC, missed, numbered; of writes: numbered.
     pub replied: u64,
@@ -68,7 +70,7 @@ impl SocketCells {
     /// All that has entries.
     pub fn censuses(&self) -> impl Iterator<Item = &Census> {
         let of_sources = [&self.trackers, &self.home, &self.contests];
-        let of_channels = [&self.reads, &self.isochronous, &self.writes];
+        let of_channels = [&self.reads, &self.isochronous, &self.outstanding, &self.writes];
         let of_links = self.no_peer.iter().chain(self.stalls.iter().flatten());
         of_sources.into_iter().flatten().chain(of_channels.into_iter().flatten()).chain(of_links)
     }
@@ -96,16 +98,20 @@ pub fn fold(sockets: &mut [SocketCells], clock: Period, at: Tick, record: &Recor
     let own = &mut sockets[usize::from(record.socket)];
     if let Some(tracker) = record.kind.tracker() {
         let index = tracker as usize;
-        own.entered[index] += happened(record.queued);
         own.trackers[index].stayed(stay(clock, at, record.queued, record.left).unwrap_or(0));
-        let looked_up = happened(record.looked_up);
-        own.hits[index] += looked_up * u64::from(record.hit);
-        own.misses[index] += looked_up * u64::from(!record.hit);
+        let (hit, missed) = if record.looked_up == NEVER { (0, 0) } else { (record.hit.into(), (!record.hit).into()) };
+        // Of the writes the LLC's events count those that cores write back.
+        if record.kind != Kind::Around {
+            own.hits[index] += hit;
+            own.misses[index] += missed;
+        }
         if tracker == Tracker::Read {
+            own.entered[index] += happened(record.queued);
             own.replied += happened(record.replied);
             own.missed += happened(record.replied) * u64::from(!record.hit);
             own.read_numbered += happened(record.numbered);
         } else {
+            own.entered[index] += missed;
             own.write_numbered += happened(record.numbered);
         }
     }
@@ -123,6 +129,7 @@ pub fn fold(sockets: &mut [SocketCells], clock: Period, at: Tick, record: &Recor
         home.home_reads[source] += cycles;
         let cycles = stay(clock, at, record.at_memory, record.served).unwrap_or(0);
         home.queue(record.kind, record.channel).stayed(cycles);
+        home.outstanding[channel].stayed(cycles);
     }
     home.bypassed += u64::from(record.bypassed);
     home.hurried[channel] += u64::from(record.hurried);

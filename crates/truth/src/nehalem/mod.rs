@@ -30,6 +30,8 @@ pub struct Ledger {
 
 /// Room of queues of which no event counts the cycles that they are full.
 const NO_LIMIT: u64 = u64::MAX;
+/// Requests in conflict that the event of a tracker asks for.
+const SEVERAL: u64 = 2;
 
 impl Ledger {
     /// An empty account.
@@ -74,10 +76,11 @@ impl Ledger {
             };
             settle(&mut cells.trackers, &shape.trackers.map(u64::from));
             settle(&mut cells.home, &shape.home_entries.map(u64::from));
-            settle(&mut cells.contests, &[NO_LIMIT; 3]);
+            settle(&mut cells.contests, &[SEVERAL; 3]);
             settle(&mut cells.no_peer, &[NO_LIMIT; 2]);
             cells.stalls.iter_mut().for_each(|stalls| settle(stalls, &[NO_LIMIT; 2]));
             settle(&mut cells.reads, &[shape.queue(true); CHANNELS]);
+            settle(&mut cells.outstanding, &[NO_LIMIT; CHANNELS]);
             settle(&mut cells.isochronous, &[shape.queue(true); CHANNELS]);
             settle(&mut cells.writes, &[shape.queue(false); CHANNELS]);
         }

@@ -103,7 +103,7 @@ pub fn value(cells: &SocketCells, cycles: u64, opcodes: &Opcodes, question: Ques
         "QHL_CYCLES_FULL" => cells.home[source(subevent)? as usize].full(),
         "QHL_CYCLES_NOT_EMPTY" => cells.home[source(subevent)? as usize].nonempty(),
         "QHL_OCCUPANCY" => cells.home_reads[source(subevent)? as usize],
-        "QHL_CONFLICT_CYCLES" => cells.contests[source(subevent)? as usize].nonempty(),
+        "QHL_CONFLICT_CYCLES" => cells.contests[source(subevent)? as usize].full(),
         "QHL_ADDRESS_CONFLICTS" => cells.conflicts[["2WAY", "3WAY"].iter().position(|name| *name == subevent)?],
         "QHL_TO_QMC_BYPASS" => cells.bypassed,
         "QHL_FRC_ACK_CNFLTS" if subevent == "LOCAL" => cells.acknowledged,
@@ -139,9 +139,9 @@ fn port(event: &str, name: &str) -> Option<Port> {
 fn replies(counts: &[u64; Reply::COUNT], name: &str) -> Option<u64> {
     use Reply::{Conflict, Forward, ForwardShared, ForwardSharedWriteBack, Gone, Shared, WriteBack};
     let wanted: &[Reply] = match name {
-        "I_STATE" => &[Gone, WriteBack],
+        "I_STATE" => &[Gone],
         "S_STATE" => &[Shared],
-        "FWD_S_STATE" => &[ForwardShared, ForwardSharedWriteBack],
+        "FWD_S_STATE" => &[ForwardShared],
         "FWD_I_STATE" => &[Forward],
         "CONFLICT" => &[Conflict],
         "WB" => &[ForwardSharedWriteBack, WriteBack],
@@ -236,7 +236,7 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
     Some(match (event, direction) {
         ("QMC_NORMAL_FULL", "READ") => of(&cells.reads, Census::full),
         ("QMC_NORMAL_FULL", "WRITE") => of(&cells.writes, Census::full),
-        ("QMC_BUSY", "READ") => of(&cells.reads, Census::nonempty),
+        ("QMC_BUSY", "READ") => of(&cells.outstanding, Census::nonempty),
         ("QMC_BUSY", "WRITE") => of(&cells.writes, Census::nonempty),
         ("QMC_OCCUPANCY", "") => of(&cells.reads, Census::cycles),
         ("IMC_ISOC_OCCUPANCY", "") => of(&cells.isochronous, Census::cycles),

@@ -7,7 +7,7 @@ use pericore_facts::nehalem::{
 };
 
 use super::cells::{fold, fold_probe};
-use super::{Ledger, NO_LIMIT};
+use super::{Ledger, NO_LIMIT, SEVERAL};
 
 impl Ledger {
     /// Always inlined: the station is known where a fact is reported.
@@ -29,8 +29,14 @@ impl Ledger {
             Station::LeftHome => home.home[source as usize].leave(cycle, shape.home(source)),
             Station::AtMemory => {
                 home.queue(record.kind, record.channel).enter(cycle, shape.queue(record.kind.reads()));
+                if record.kind.reads() {
+                    home.outstanding[usize::from(record.channel)].enter(cycle, NO_LIMIT);
+                }
             }
-            Station::Served => home.queue(record.kind, record.channel).leave(cycle, shape.queue(true)),
+            Station::Served => {
+                home.queue(record.kind, record.channel).leave(cycle, shape.queue(true));
+                home.outstanding[usize::from(record.channel)].leave(cycle, NO_LIMIT);
+            }
             Station::Ended => {
                 fold(&mut self.sockets, self.clocks.uclk, at, record);
                 let is_own = record.kind.reads() && source == Source::Local && record.at_home != NEVER;
@@ -69,7 +75,7 @@ impl Ledger {
         match what {
             Use::Contest(source) => {
                 let contest = &mut cells.contests[source as usize];
-                contest.leave(self.clocks.uclk.cycles(at), NO_LIMIT);
+                contest.leave(self.clocks.uclk.cycles(at), SEVERAL);
                 contest.stayed(cycles);
             }
             Use::Port(port) => cells.ports[port as usize] += cycles,
@@ -92,7 +98,7 @@ impl FactReader<NehalemFact<'_>> for Ledger {
             NehalemFact::Request(station, record) => self.request(at, station, record),
             NehalemFact::Snoop(station, record) => self.snoop(at, station, record),
             NehalemFact::Begins(socket, Use::Contest(source)) => {
-                self.sockets[usize::from(socket)].contests[source as usize].enter(clock.cycles(at), NO_LIMIT);
+                self.sockets[usize::from(socket)].contests[source as usize].enter(clock.cycles(at), SEVERAL);
             }
             NehalemFact::Begins(socket, Use::NoCredit(link, class)) => {
                 let stalls = &mut self.sockets[usize::from(socket)].stalls[usize::from(link)];

@@ -1,8 +1,10 @@
 //! Counts of facts made by hand, against the SDM's sentences.
 
-use pericore_engine::{Clocks, Period};
+use pericore_engine::{Clocks, NEVER, Period};
 use pericore_facts::FactReader;
-use pericore_facts::nehalem::{Class, NehalemFact, Use};
+use pericore_facts::nehalem::{
+    Class, Kind, NehalemFact, ProbeRecord, Record, Reply, SnoopStation, Source, Station, Use,
+};
 
 use super::{Ledger, Opcodes, Shape, Snapshot};
 use crate::Question;
@@ -45,4 +47,97 @@ fn a_cycle_in_which_several_classes_are_stalled_counts_once() {
     assert_eq!((of("HOME_LINK_0"), of("SNOOP_LINK_0"), of("NDR_LINK_0")), (10, 3, 4));
     assert_eq!((of("LINK_0"), of("LINK_1")), (14, 0));
     assert_eq!(count(&at, "QPI_TX_STALLED_MULTI_FLIT", "LINK_0"), 4);
+}
+
+/// 25H: cycles in which a tracker contains two or more requests with an address conflict.
+#[test]
+fn a_tracker_is_in_conflict_with_two_requests_or_more() {
+    let mut ledger = ledger();
+    // Requests of the local tracker that share their addresses with others: one from cycle 10 to 20, one from 14 to 25,
+    // one from 16 to 18; of the remote tracker one, from 10 to 30.
+    for (cycle, source, since) in [
+        (10, Source::Local, None),
+        (10, Source::Remote, None),
+        (14, Source::Local, None),
+        (16, Source::Local, None),
+        (18, Source::Local, Some(16)),
+        (20, Source::Local, Some(10)),
+        (25, Source::Local, Some(14)),
+        (30, Source::Remote, Some(10)),
+    ] {
+        let contest = Use::Contest(source);
+        let ends = |since: u64| NehalemFact::Ends(0, contest, since * CYCLE);
+        ledger.read(cycle * CYCLE, since.map_or(NehalemFact::Begins(0, contest), ends));
+    }
+    let at = ledger.at(40 * CYCLE);
+    assert!(at.is_sound());
+    let of = |subevent: &str| count(&at, "QHL_CONFLICT_CYCLES", subevent);
+    assert_eq!((of("LOCAL"), of("REMOTE"), of("IOH")), (20 - 14, 0, 0));
+}
+
+/// 06H and 07H: a line in state E that is passed on to be shared, a line in state M that is read, each in its own bit.
+#[test]
+fn an_answer_to_a_snoop_counts_in_one_bit() {
+    let mut ledger = ledger();
+    for (reply, times) in [
+        (Reply::Gone, 1),
+        (Reply::Shared, 2),
+        (Reply::ForwardShared, 3),
+        (Reply::Forward, 4),
+        (Reply::Conflict, 5),
+        (Reply::ForwardSharedWriteBack, 6),
+        (Reply::WriteBack, 7),
+    ] {
+        let record = ProbeRecord {
+            socket: 0,
+            local: false,
+            link: None,
+            waited: NEVER,
+            queued: NEVER,
+            looked_up: NEVER,
+            hit: false,
+            reply: Some(reply),
+            left: NEVER,
+        };
+        (0..times).for_each(|_| ledger.read(CYCLE, NehalemFact::Snoop(SnoopStation::Ended, &record)));
+    }
+    let at = ledger.at(2 * CYCLE);
+    let of = |subevent: &str| count(&at, "SNP_RESP_TO_REMOTE_HOME", subevent);
+    assert_eq!(["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT", "WB"].map(of), [1, 2, 3, 4, 5, 6 + 7]);
+    // The mask of HITM has the bits of FWD_S_STATE and of WB.
+    assert_eq!(of("HITM"), 3 + 6 + 7);
+}
+
+/// 03H/20H counts entries of the write tracker that miss; 08H and 09H count what cores write back.
+#[test]
+fn writes_count_by_what_the_llc_has_of_them() {
+    let write = |kind: Kind, hit: bool| Record {
+        kind,
+        socket: 0,
+        home: 0,
+        source: Source::Local,
+        channel: 0,
+        queued: 10 * CYCLE,
+        looked_up: 14 * CYCLE,
+        hit,
+        replied: NEVER,
+        numbered: if hit { NEVER } else { 14 * CYCLE },
+        at_home: NEVER,
+        bypassed: false,
+        left_home: NEVER,
+        at_memory: NEVER,
+        served: NEVER,
+        hurried: false,
+        filled: None,
+        acknowledged: false,
+        left: 20 * CYCLE,
+    };
+    let mut ledger = ledger();
+    // Three write-backs and two lines written around the caches.
+    for (record, times) in [(write(Kind::WriteBack, true), 3), (write(Kind::Around, false), 2)] {
+        (0..times).for_each(|_| ledger.read(20 * CYCLE, NehalemFact::Request(Station::Ended, &record)));
+    }
+    let at = ledger.at(30 * CYCLE);
+    assert_eq!(["WRITE_TRACKER", "WT_TO_RTID_ACQUIRED"].map(|name| count(&at, "GQ_ALLOC", name)), [2, 2]);
+    assert_eq!((count(&at, "LLC_HITS", "WRITE"), count(&at, "LLC_MISS", "WRITE")), (3, 0));
 }

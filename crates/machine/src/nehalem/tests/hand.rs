@@ -109,7 +109,8 @@ fn one_line_written_around_the_caches() {
         0,
         &[
             ("GQ_ALLOC.WRITE_TRACKER", 1),
-            ("LLC_MISS.WRITE", 1),
+            // "Number of writeback requests that miss the L3": this is none.
+            ("LLC_MISS.WRITE", 0),
             ("GQ_ALLOC.WT_TO_RTID_ACQUIRED", 1),
             ("QHL_REQUESTS.LOCAL_WRITES", 1),
             ("QHL_OCCUPANCY.LOCAL", 0),
@@ -120,6 +121,18 @@ fn one_line_written_around_the_caches() {
         ],
     );
     assert_eq!(channels(at, 0, "DRAM_WRITE_CAS"), 1);
+}
+
+/// SDM, event 29H: cycles with an outstanding read request to a channel, of whatever priority.
+#[test]
+fn an_isochronous_read_keeps_its_channel_busy() {
+    let (mut model, _) = model("dma-read:requests=1,threads=1,isoc=100");
+    run(&mut model, &mut Nothing);
+    let at = &model.snapshot();
+    // The row opens at once, and the column command comes nine DRAM cycles later.
+    let busy = |what: &str| (0..3).map(|channel| count(at, 0, &format!("QMC_BUSY.{what}_CH{channel}"))).sum::<u64>();
+    assert_eq!((busy("READ"), busy("WRITE")), (9 * 4, 0));
+    assert_eq!((channels(at, 0, "IMC_ISOC_OCCUPANCY"), channels(at, 0, "QMC_OCCUPANCY")), (9 * 4, 0));
 }
 
 /// SDM, event 31H: an isochronous request comes to the home logic while a normal one for the same line is in the memory

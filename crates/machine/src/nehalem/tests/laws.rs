@@ -46,9 +46,9 @@ pub fn broken(at: &Snapshot, sockets: usize) -> Vec<String> {
         equal(of("GQ_ALLOC.READ_TRACKER"), of("GQ_ALLOC.RT_TO_LLC_RESP"), "the LLC replies to every read");
         equal(of("GQ_ALLOC.RT_LLC_MISS"), of("LLC_MISS.READ"), "read misses, both ways");
         equal(of("GQ_ALLOC.RT_TO_RTID_ACQUIRED"), of("LLC_MISS.READ"), "every read miss gets a number");
-        equal(of("GQ_ALLOC.WRITE_TRACKER"), of("LLC_HITS.WRITE") + of("LLC_MISS.WRITE"), "writes = hits + misses");
+        equal(of("GQ_ALLOC.WRITE_TRACKER"), of("GQ_ALLOC.WT_TO_RTID_ACQUIRED"), "a write that misses gets a number");
         equal(of("GQ_ALLOC.PEER_PROBE_TRACKER"), of("LLC_MISS.PROBE"), "snoops that miss (SDM, 03H/40H)");
-        let kinds = ["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT"];
+        let kinds = ["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT", "WB"];
         let replies = sum("SNP_RESP_TO_LOCAL_HOME", &kinds) + sum("SNP_RESP_TO_REMOTE_HOME", &kinds);
         equal(replies, of("LLC_HITS.PROBE") + of("LLC_MISS.PROBE"), "every snoop has a reply");
         equal(of("LLC_LINES_IN.ANY"), of("LLC_LINES_OUT.ANY"), "a line in is a way given up");
@@ -82,16 +82,23 @@ pub fn broken(at: &Snapshot, sockets: usize) -> Vec<String> {
     let snooped = all("SNP_RESP_TO_LOCAL_HOME.WB") + all("SNP_RESP_TO_REMOTE_HOME.WB");
     let written = all("QMC_WRITES.FULL_ANY") + all("QMC_WRITES.PARTIAL_ANY");
     equal(written, writes.iter().sum::<u64>() + snooped, "memory writes = home writes + lines written back by snoops");
-    // The messages by their opcodes on a link: RspFwdS, RspFwdI.
-    for (opcode, state) in [(0x1A, "FWD_S_STATE"), (0x19, "FWD_I_STATE")] {
-        let filters = [("msel", 2), ("opcode", opcode)];
-        let matched = |socket: usize, source| {
+    // The messages by their opcodes on a link: RspFwdS and RspIWb, RspFwdI. A line that is passed on and written back
+    // counts among the latter only.
+    for (opcodes, states) in [(&[0x1A, 0x1D][..], &["FWD_S_STATE", "WB"][..]), (&[0x19], &["FWD_I_STATE"])] {
+        let matched = |socket: usize, source, opcode| {
+            let filters = [("msel", 2), ("opcode", opcode)];
             let question = Question::new("uncore", "ADDR_OPCODE_MATCH").subevent(source).filtered(&filters);
             at.count(socket as u16, 0, question).unwrap()
         };
-        let at_homes = (0..sockets).flat_map(|socket| ["IOH", "REMOTE", "LOCAL"].map(|source| matched(socket, source)));
-        let sent = all(&format!("SNP_RESP_TO_LOCAL_HOME.{state}")) + all(&format!("SNP_RESP_TO_REMOTE_HOME.{state}"));
-        equal(at_homes.sum(), sent, "replies that are sent reach a home");
+        let of_opcode = |opcode| -> u64 {
+            let of_socket = |socket| ["IOH", "REMOTE", "LOCAL"].map(|source| matched(socket, source, opcode));
+            (0..sockets).flat_map(of_socket).sum()
+        };
+        let to = |state: &&str| {
+            all(&format!("SNP_RESP_TO_LOCAL_HOME.{state}")) + all(&format!("SNP_RESP_TO_REMOTE_HOME.{state}"))
+        };
+        let at_homes = opcodes.iter().map(|&opcode| of_opcode(opcode)).sum();
+        equal(at_homes, states.iter().map(to).sum(), "replies that are sent reach a home");
     }
     if sockets == 1 {
         equal(all("QHL_REQUESTS.REMOTE_READS") + all("QHL_REQUESTS.REMOTE_WRITES"), 0, "nobody is remote");

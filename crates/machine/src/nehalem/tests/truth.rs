@@ -104,7 +104,7 @@ pub fn cases(wiring: &mut Wiring) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(event, subevents) in NAMES.iter().filter(|(event, _)| *event != "CLK_UNHALTED") {
         let signal = match event {
-            "QMC_BUSY" | "QMC_OCCUPANCY" | "QMC_NORMAL_READS" => "qmc",
+            "QMC_OCCUPANCY" | "QMC_NORMAL_READS" => "qmc",
             "ADDR_OPCODE_MATCH" => "match",
             _ => event,
         };

@@ -6,7 +6,9 @@ mod wires;
 use level::Level;
 use pericore_engine::Tick;
 use pericore_facts::FactReader;
-use pericore_facts::nehalem::{NehalemFact, ProbeRecord, Record, Reply, SnoopStation, Source, Station, Tracker, Use};
+use pericore_facts::nehalem::{
+    Kind, NehalemFact, ProbeRecord, Record, Reply, SnoopStation, Source, Station, Tracker, Use,
+};
 use pericore_hardware::signal::{SignalSink, Wiring, WiringError};
 use pericore_models::nehalem::Parameters;
 use wires::{Tagged, Wires};
@@ -41,7 +43,8 @@ impl NehalemSignals {
         for socket in 0..self.live.len() {
             let mut new = false;
             for wires in &mut self.wires.sockets[socket].levels {
-                for (wire, _) in [&mut wires.entries, &mut wires.nonempty, &mut wires.full].into_iter().flatten() {
+                let all = [&mut wires.entries, &mut wires.among, &mut wires.nonempty, &mut wires.full];
+                for (wire, _) in all.into_iter().flatten() {
                     new |= wire.listen(sink);
                 }
             }
@@ -65,7 +68,8 @@ impl NehalemSignals {
         for (wires, &live) in self.wires.sockets[socket].levels.iter().zip(&self.live[socket]) {
             let first = u32::from(live > 0);
             let last = u32::from(live >= wires.capacity);
-            for (wire, count) in [(wires.entries, live), (wires.nonempty, first), (wires.full, last)] {
+            let counts = [(wires.entries, live), (wires.among, live), (wires.nonempty, first), (wires.full, last)];
+            for (wire, count) in counts {
                 if let Some((wire, tag)) = wire {
                     levels.add(wire, tag, count);
                 }
@@ -101,7 +105,7 @@ impl<S: SignalSink> Emitter<'_, S> {
         *live += 1;
         let first = wires.nonempty.filter(|_| *live == 1);
         let last = wires.full.filter(|_| *live == wires.capacity);
-        for (wire, tag) in [wires.entries, first, last].into_iter().flatten() {
+        for (wire, tag) in [wires.entries, wires.among, first, last].into_iter().flatten() {
             wire.enter(tag, at, self.sink);
         }
     }
@@ -114,7 +118,7 @@ impl<S: SignalSink> Emitter<'_, S> {
         let last = wires.full.filter(|_| *live == wires.capacity);
         *live = live.saturating_sub(1);
         let first = wires.nonempty.filter(|_| *live == 0);
-        for (wire, tag) in [wires.entries, first, last].into_iter().flatten() {
+        for (wire, tag) in [wires.entries, wires.among, first, last].into_iter().flatten() {
             wire.leave(tag, at, self.sink);
         }
     }
@@ -129,12 +133,24 @@ impl<S: SignalSink> Emitter<'_, S> {
         match station {
             Station::Queued => {
                 let Some(tracker) = kind.tracker() else { return };
-                self.pulse(at, own.entered[tracker as usize]);
+                let entered = own.entered[tracker as usize];
                 self.raise(at, socket, Level::tracker(tracker));
+                // Of writes those count that miss, when that is known.
+                if tracker == Tracker::Read {
+                    self.pulse(at, entered);
+                }
             }
             Station::LookedUp => {
                 let Some(tracker) = kind.tracker() else { return };
-                self.pulse(at, own.looked_up[usize::from(record.hit)][tracker as usize]);
+                let (looked_up, entered) =
+                    (own.looked_up[usize::from(record.hit)][tracker as usize], own.entered[tracker as usize]);
+                // Of writes the LLC's events count those that cores write back.
+                if kind != Kind::Around {
+                    self.pulse(at, looked_up);
+                }
+                if tracker == Tracker::Write && !record.hit {
+                    self.pulse(at, entered);
+                }
             }
             Station::Replied => {
                 let missed = own.missed;

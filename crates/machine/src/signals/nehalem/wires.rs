@@ -20,6 +20,8 @@ pub type TaggedLevel = (Levels, u64);
 pub struct LevelWires {
     /// Every entry.
     pub entries: Option<TaggedLevel>,
+    /// Every entry, among those of other levels.
+    pub among: Option<TaggedLevel>,
     /// That there are any.
     pub nonempty: Option<TaggedLevel>,
     /// That there are `capacity`.
@@ -156,10 +158,10 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
         at(
             Level::tracker(tracker),
             LevelWires {
-                entries: None,
                 nonempty: binder.level("GQ_CYCLES_NOT_EMPTY", name)?,
                 full: binder.level("GQ_CYCLES_FULL", name)?,
                 capacity: parameters.trackers[tracker as usize].into(),
+                ..LevelWires::default()
             },
         );
     }
@@ -170,16 +172,17 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
         at(
             Level::home(source),
             LevelWires {
-                entries: None,
                 nonempty: binder.level("QHL_CYCLES_NOT_EMPTY", name)?,
                 full: binder.level("QHL_CYCLES_FULL", name)?,
                 capacity: parameters.home_entries[source as usize].into(),
+                ..LevelWires::default()
             },
         );
         let entries = binder.level("QHL_OCCUPANCY", name)?;
         at(Level::home_reads(source), LevelWires { entries, ..LevelWires::default() });
-        let nonempty = binder.level("QHL_CONFLICT_CYCLES", name)?;
-        at(Level::contest(source), LevelWires { nonempty, ..LevelWires::default() });
+        // Two or more requests in conflict.
+        let full = binder.level("QHL_CONFLICT_CYCLES", name)?;
+        at(Level::contest(source), LevelWires { full, capacity: 2, ..LevelWires::default() });
     }
     let ports = [
         ("GQ_DATA_FROM", "QPI"),
@@ -224,10 +227,13 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
     }
     for channel in 0..CHANNELS {
         let name = |what: &str| format!("{what}CH{channel}");
+        // Normal and isochronous ones.
+        let reads = binder.level("QMC_BUSY", &name("READ_"))?;
         at(
             Level::reads(channel),
             LevelWires {
-                entries: binder.level("QMC_BUSY", &name("READ_"))?,
+                entries: binder.level("QMC_OCCUPANCY", &name(""))?,
+                among: reads,
                 nonempty: None,
                 full: binder.level("QMC_NORMAL_FULL", &name("READ_"))?,
                 capacity: parameters.dram.reads.into(),
@@ -237,13 +243,13 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
             Level::writes(channel),
             LevelWires {
                 entries: binder.level("QMC_BUSY", &name("WRITE_"))?,
-                nonempty: None,
                 full: binder.level("QMC_NORMAL_FULL", &name("WRITE_"))?,
                 capacity: parameters.dram.writes.into(),
+                ..LevelWires::default()
             },
         );
         let entries = binder.level("IMC_ISOC_OCCUPANCY", &name(""))?;
-        at(Level::isochronous(channel), LevelWires { entries, ..LevelWires::default() });
+        at(Level::isochronous(channel), LevelWires { entries, among: reads, ..LevelWires::default() });
     }
     Ok(levels)
 }
@@ -258,8 +264,7 @@ fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<Socke
         let single = ["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT"];
         let [gone, shared, forward_shared, forward, conflict] = binder.all(event, single)?;
         let written = binder.of(event, "WB")?;
-        let with = |reply: Tagged| (reply.0, reply.1 | written.1);
-        Ok([gone, shared, forward_shared, forward, conflict, with(forward_shared), with(gone)])
+        Ok([gone, shared, forward_shared, forward, conflict, written, written])
     };
     let channels = ["CH0", "CH1", "CH2"];
     let mut commands = [[None; Command::COUNT]; CHANNELS];
