@@ -7,7 +7,7 @@ use super::rows::Row;
 /// Signals that several events share, or whose entries carry more than the umask.
 const SIGNALS: &[(&str, &str, &[&str])] = &[
     ("nehalem/uncore", "match", &["ADDR_OPCODE_MATCH"]),
-    ("nehalem/uncore", "qmc", &["QMC_BUSY", "QMC_OCCUPANCY", "QMC_NORMAL_READS"]),
+    ("nehalem/uncore", "qmc", &["QMC_OCCUPANCY", "QMC_NORMAL_READS"]),
     ("e5-2600/cbo", "ingress", &["RxR_OCCUPANCY", "RxR_INSERTS"]),
     ("e5-2600/cbo", "llc_lookup", &["LLC_LOOKUP"]),
     ("e5-2600/cbo", "tor", &["TOR_INSERTS", "TOR_OCCUPANCY"]),

@@ -77,7 +77,7 @@ fn a_tracker_is_in_conflict_with_two_requests_or_more() {
 
 /// 06H and 07H: a line in state E that is passed on to be shared, a line in state M that is read, each in its own bit.
 #[test]
-fn an_answer_to_a_snoop_counts_in_one_bit() {
+fn a_response_to_a_snoop_counts_in_one_bit() {
     let mut ledger = ledger();
     for (reply, times) in [
         (Reply::Gone, 1),
