@@ -105,7 +105,8 @@ impl Channel {
         if mode == self.mode {
             return;
         }
-        observer.changes_mode(self.mode, mode, cycle);
+        let preempts = self.lane(Lane::Reads).len() > 0 && self.lane(Lane::Writes).len() > 0;
+        observer.changes_mode(self.mode, mode, preempts, cycle);
         self.mode = mode;
         self.remember(self.underfill_errand(cycle));
     }

@@ -30,8 +30,8 @@ pub trait Observer {
     fn forwards(&mut self, cycle: u64);
     /// A write replaces a pending one.
     fn merges(&mut self, cycle: u64);
-    /// The major mode changes.
-    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, cycle: u64);
+    /// The major mode changes; `preempts` if what it leaves has requests that wait, and what it goes on to has some.
+    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, preempts: bool, cycle: u64);
     /// A read closes a row that this queue was waiting for.
     fn preempts(&mut self, victim: Pending, cycle: u64);
     /// A state begins or ends.

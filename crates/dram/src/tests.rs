@@ -29,7 +29,7 @@ impl Observer for Log {
     fn begins(&mut self, _: u8) {}
     fn forwards(&mut self, _: u64) {}
     fn merges(&mut self, _: u64) {}
-    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
+    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: bool, _: u64) {}
     fn preempts(&mut self, _: Pending, _: u64) {}
     fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
     fn corrects(&mut self, _: u64) {}

@@ -48,7 +48,7 @@ impl<R: FactReader<ChannelFact>> Observer for ChannelFacts<R> {
         self.happens(ChannelFact::Merges, cycle);
     }
 
-    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, cycle: u64) {
+    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, _: bool, cycle: u64) {
         self.happens(ChannelFact::Mode { from, to }, cycle);
     }
 

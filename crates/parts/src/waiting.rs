@@ -14,8 +14,15 @@ pub struct Stay {
     pub half: u32,
     /// Cycles in which it filled the queue.
     pub full: u32,
+    /// Cycles for which the queue was full when it had come; none if it had room at once.
+    pub outside: u32,
+}
+
+impl Stay {
     /// It came when the queue was full.
-    pub refused: bool,
+    pub const fn is_refused(&self) -> bool {
+        self.outside > 0
+    }
 }
 
 /// Cycles of a block.
@@ -82,8 +89,9 @@ impl<const ROOM: usize> Waiting<ROOM> {
         let mut stay = Stay { waited: (went - came) as u32, ..Stay::default() };
         let (first, last) = (came / CYCLES, (went - 1) / CYCLES);
         let (from, to) = (u64::MAX << (came % CYCLES), u64::MAX >> (CYCLES - 1 - (went - 1) % CYCLES));
+        let room = (came..went).find(|&cycle| !self.block(cycle / CYCLES).is_full(cycle));
+        stay.outside = (room.unwrap_or(went) - came) as u32;
         let block = self.block(first);
-        stay.refused = block.is_full(came);
         if first == last {
             block.add(from & to, &mut stay);
         } else {
@@ -148,7 +156,7 @@ impl<const ROOM: usize> Egress<ROOM> {
             nonempty: (leaves(0) - leaves(1)) as u32,
             half: (leaves(ROOM / 2 - 1) - leaves(ROOM / 2)) as u32,
             full: (leaves(ROOM - 1) - leaves(ROOM)) as u32,
-            refused: leaves(ROOM) > put,
+            outside: (leaves(ROOM) - put) as u32,
         }
     }
 
@@ -168,16 +176,16 @@ mod tests {
     #[test]
     fn waits_are_added_up_cycle_by_cycle() {
         let mut waiting = Waiting::<4>::default();
-        let stay = |waited, nonempty, half, full, refused| Stay { waited, nonempty, half, full, refused };
-        assert_eq!(waiting.wait(10, 14, 10), stay(4, 4, 0, 0, false));
+        let stay = |waited, nonempty, half, full, outside| Stay { waited, nonempty, half, full, outside };
+        assert_eq!(waiting.wait(10, 14, 10), stay(4, 4, 0, 0, 0));
         // Cycles 12 and 13 are shared, 14 and 15 are its own.
-        assert_eq!(waiting.wait(12, 16, 11), stay(4, 2, 2, 0, false));
-        assert_eq!(waiting.wait(13, 14, 11), stay(1, 0, 0, 0, false));
+        assert_eq!(waiting.wait(12, 16, 11), stay(4, 2, 2, 0, 0));
+        assert_eq!(waiting.wait(13, 14, 11), stay(1, 0, 0, 0, 0));
         // The fourth in cycle 13 fills the queue; the fifth finds it full.
-        assert_eq!(waiting.wait(13, 15, 11), stay(2, 0, 1, 1, false));
-        assert_eq!(waiting.wait(13, 14, 11), stay(1, 0, 0, 0, true));
+        assert_eq!(waiting.wait(13, 15, 11), stay(2, 0, 1, 1, 0));
+        assert_eq!(waiting.wait(13, 14, 11), stay(1, 0, 0, 0, 1));
         assert_eq!(waiting.wait(20, 20, 20), Stay::default());
-        assert_eq!(waiting.wait(500, 501, 400), stay(1, 1, 0, 0, false));
+        assert_eq!(waiting.wait(500, 501, 400), stay(1, 1, 0, 0, 0));
     }
 
     proptest! {

@@ -40,7 +40,7 @@ impl FilterVictim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SnoopReply {
-    /// It does not have the line.
+    /// It does not have the line, or gives a shared copy up.
     Nothing,
     /// It sends the line, and keeps no copy.
     Forwards,
@@ -83,8 +83,8 @@ pub enum AgentFact {
 pub enum MemoryUnitFact {
     /// A read begins (true) or ends to wait for a credit of the memory controller.
     ReadWaits(bool),
-    /// Writes to a half's channel begin or end to wait.
-    WritesWait(u8, bool),
+    /// A half's channel begins or ends to have no credit left for a write.
+    NoWriteCredit(u8, bool),
     /// Data goes onto the mesh at once (false), or after it has waited.
     Sends(bool),
     /// Data for the other socket goes to the link; or, for want of a credit (false), to its agent.

@@ -100,6 +100,8 @@ pub enum MemoryFact {
         from: MajorMode,
         /// To this one.
         to: MajorMode,
+        /// Reads wait, and writes do.
+        preempts: bool,
     },
     /// A read closes a row that this queue was waiting for.
     Preempts(Pending),

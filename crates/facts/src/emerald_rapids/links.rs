@@ -117,10 +117,16 @@ impl LinkPacket {
         }
     }
 
-    /// Slots that it fills in the flits behind its header: a line fills all.
-    pub fn slots(&self) -> std::ops::Range<usize> {
-        if self.message.has_line() { 0..3 } else { usize::from(self.slot)..usize::from(self.slot) + 1 }
+    /// Flits in which it fills each slot: one for its header, and a line's three.
+    pub fn flits(&self) -> [u32; 3] {
+        let line = if self.message.has_line() { 3 } else { 0 };
+        std::array::from_fn(|slot| line + u32::from(slot == usize::from(self.slot)))
     }
+}
+
+/// Flits that a flit of headers takes with the lines of its messages, of which it has one at most.
+pub const fn flits(lines: bool) -> u32 {
+    if lines { 4 } else { 1 }
 }
 
 /// The index of a class's own credits.
@@ -142,9 +148,9 @@ pub enum ArbitrationOutcome {
     Wins(Paid),
     /// Another one has won, though it could pay.
     Loses,
-    /// It cannot pay.
+    /// It cannot pay, and nothing else of its ring wins.
     Poor,
-    /// It cannot pay, and another one has won already.
+    /// It cannot pay, and another one of its ring wins.
     Silent,
 }
 
@@ -223,6 +229,15 @@ pub enum LinkFact {
     Stalls,
     /// It has room again, after so many uncore cycles.
     Resumes(u32),
+    /// It has: messages of a network, on the address ring (0) or the data ring, have waited for so many of these.
+    MadeNoProgress {
+        /// Virtual network.
+        network: u8,
+        /// Ring.
+        ring: u8,
+        /// Uncore cycles.
+        cycles: u32,
+    },
     /// A flit of so many messages goes to the link layer: with lines, beside a line that is being sent, into the send
     /// queue or past it.
     Ships {
@@ -235,8 +250,13 @@ pub enum LinkFact {
         /// It waits.
         queued: bool,
     },
-    /// It leaves for the other socket; the last says whether it has waited.
-    Leaves(bool),
+    /// It leaves for the other socket.
+    Leaves {
+        /// It has waited.
+        queued: bool,
+        /// It has lines.
+        lines: bool,
+    },
     /// The header of a message, with its line if it has one, goes out (`false`) or comes in.
     Crosses(LinkPacket, bool),
     /// A flit was damaged on its way here.

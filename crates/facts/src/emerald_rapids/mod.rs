@@ -29,7 +29,7 @@ pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use links::{
     ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkFact,
     LinkPacket, LinkWidth, NARROWING, NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS,
-    TAKER_CREDITS, TAKERS, Taker, WIDENING, own_of,
+    TAKER_CREDITS, TAKERS, Taker, WIDENING, flits, own_of,
 };
 pub use mesh::{Bridged, Dies, HALF_FULL, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, PATIENCE, ROOM, Ring, Tile};
 pub use place::{SubchannelPlace, UnitInstance};

@@ -35,7 +35,7 @@ impl<R: Facts> Observer for ChannelFacts<'_, R> {
     fn enters(&mut self, _: Pending, _: bool, _: u64) {}
     fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
     fn begins(&mut self, _: u8) {}
-    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
+    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: bool, _: u64) {}
     fn preempts(&mut self, _: Pending, _: u64) {}
     fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
     fn corrects(&mut self, _: u64) {}

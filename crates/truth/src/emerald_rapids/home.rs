@@ -176,8 +176,8 @@ impl UnitCells {
         match fact {
             MemoryUnitFact::ReadWaits(true) => self.reads_wait.enter(cycle, ENDLESS),
             MemoryUnitFact::ReadWaits(false) => self.reads_wait.leave(cycle, ENDLESS),
-            MemoryUnitFact::WritesWait(half, true) => self.writes_wait[usize::from(half) % 2].enter(cycle, ENDLESS),
-            MemoryUnitFact::WritesWait(half, false) => self.writes_wait[usize::from(half) % 2].leave(cycle, ENDLESS),
+            MemoryUnitFact::NoWriteCredit(half, true) => self.writes_wait[usize::from(half) % 2].enter(cycle, ENDLESS),
+            MemoryUnitFact::NoWriteCredit(half, false) => self.writes_wait[usize::from(half) % 2].leave(cycle, ENDLESS),
             MemoryUnitFact::Sends(waited) => self.sent[usize::from(waited)] += 1,
             MemoryUnitFact::SendsAway(direct) => self.sent_away[usize::from(direct)] += 1,
         }

@@ -31,6 +31,8 @@ struct HalfCells {
     merges: u64,
     /// Changes of the major mode: to reads, to writes.
     changes: [u64; 2],
+    /// Of those, while reads waited and writes did.
+    switches: [u64; 2],
     /// Rows closed that a queue waited for.
     preempted: [u64; 2],
     /// Requests that are pending.
@@ -153,12 +155,13 @@ impl ChannelCells {
             MemoryFact::Leaves(queue) => of.queues[queue as usize].leave(cycle, room[queue as usize]),
             MemoryFact::Forwards => of.forwards += 1,
             MemoryFact::Merges => of.merges += 1,
-            MemoryFact::Mode { from, to } => {
+            MemoryFact::Mode { from, to, preempts } => {
                 let (from, to) = (prefers_writes(from), prefers_writes(to));
                 if from != to {
                     of.modes[from].leave(cycle, ENDLESS);
                     of.modes[to].enter(cycle, ENDLESS);
                     of.changes[to] += 1;
+                    of.switches[to] += u64::from(preempts);
                 }
             }
             MemoryFact::Preempts(victim) => of.preempted[victim as usize] += 1,
@@ -243,8 +246,10 @@ impl ChannelCells {
             ("WPQ_WRITE_HIT", "PCH") => sum(&|half| half.merges),
             ("PREEMPTION", "RD") => sum(&|half| half.preempted[Pending::Reads as usize]),
             ("PREEMPTION", "WR") => sum(&|half| half.preempted[Pending::Writes as usize]),
-            ("PREEMPTION_MM_SWITCH", "RMM") | ("MAJOR_MODE_CHANGE", "PW_TO_PR") => sum(&|half| half.changes[0]),
-            ("PREEMPTION_MM_SWITCH", "WMM") | ("MAJOR_MODE_CHANGE", "PR_TO_PW") => sum(&|half| half.changes[1]),
+            ("MAJOR_MODE_CHANGE", "PW_TO_PR") => sum(&|half| half.changes[0]),
+            ("MAJOR_MODE_CHANGE", "PR_TO_PW") => sum(&|half| half.changes[1]),
+            ("PREEMPTION_MM_SWITCH", "RMM") => sum(&|half| half.switches[0]),
+            ("PREEMPTION_MM_SWITCH", "WMM") => sum(&|half| half.switches[1]),
             ("ECC_CORRECTABLE_ERRORS", "") => Some(self.corrected),
             _ => None,
         }

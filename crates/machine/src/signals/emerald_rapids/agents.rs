@@ -91,7 +91,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let lines = &self.signals.lines.home;
         match fact {
             MemoryUnitFact::ReadWaits(on) => self.holds(lines.read_waits, unit, on, at),
-            MemoryUnitFact::WritesWait(half, on) => self.holds(lines.writes_wait[usize::from(half)], unit, on, at),
+            MemoryUnitFact::NoWriteCredit(half, on) => self.holds(lines.writes_wait[usize::from(half)], unit, on, at),
             MemoryUnitFact::Sends(waited) => self.happens(unit, lines.sent[usize::from(waited)], at),
             MemoryUnitFact::SendsAway(direct) => self.happens(unit, lines.sent_away[usize::from(direct)], at),
         }

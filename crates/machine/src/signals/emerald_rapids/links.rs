@@ -3,7 +3,7 @@
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{
     ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkClass, LinkFact, LinkMessage, LinkPacket,
-    LinkWidth, NARROWING, NETWORKS, Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING,
+    LinkWidth, NARROWING, NETWORKS, Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING, flits as flits_of,
 };
 use pericore_hardware::signal::SignalSink;
 
@@ -20,7 +20,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let lines = &self.signals.lines.links;
         match fact {
             LinkFact::PassesGate(packet) => {
-                self.happens(link, lines.passed_gate, at);
+                let (passed, header) = (lines.passed_gate, lines.headers[1]);
+                self.happens(link, passed, at);
+                self.happens(link, header, at);
                 self.prefetches(link, packet, at);
             }
             LinkFact::WaitsAtGate(packet, stalled) => {
@@ -37,12 +39,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             LinkFact::Pays(packet) => self.pays(link, packet, at),
             LinkFact::Arbitrates(arbitration) => self.arbitrates(link, &arbitration, at),
-            LinkFact::Stalls => {
-                for (network, ring) in (0..NETWORKS).flat_map(|network| [(network, 0), (network, 1)]) {
-                    if self.waits_at_gate(link, network, ring) {
-                        self.happens(link, self.signals.lines.links.no_progress[ring][network], at);
-                    }
-                }
+            LinkFact::Stalls => {}
+            LinkFact::MadeNoProgress { network, ring, cycles } => {
+                let line = lines.no_progress[usize::from(ring) % 2][usize::from(network) % NETWORKS];
+                self.repeats(link, line, cycles, at);
             }
             LinkFact::Resumes(cycles) => {
                 for ring in 0..2 {
@@ -66,17 +66,17 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     }
                 }
                 if queued {
-                    self.level::<true>(queue, link, at);
+                    (0..flits_of(has_line)).for_each(|_| self.level::<true>(queue, link, at));
                 } else {
-                    self.happens(link, past, at);
+                    self.repeats(link, past, flits_of(has_line), at);
                 }
                 self.level::<true>(in_path, link, at);
             }
-            LinkFact::Leaves(queued) => {
+            LinkFact::Leaves { queued, lines: has_line } => {
                 let (in_path, queue) = (lines.in_path, lines.sent_queue);
                 self.level::<false>(in_path, link, at);
                 if queued {
-                    self.level::<false>(queue, link, at);
+                    (0..flits_of(has_line)).for_each(|_| self.level::<false>(queue, link, at));
                 }
             }
             LinkFact::Crosses(packet, received) => self.crosses(link, packet, received, at),
@@ -84,9 +84,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             LinkFact::GivesCredits(credits) => self.gives_credits(link, &credits, at),
             LinkFact::GetsCredits(credits) => self.gets_credits(link, &credits, at),
             LinkFact::PassesReceiver(packet, waiting) => {
+                let past = lines.received_past;
                 self.comes_in(link, packet, true, at);
-                for slot in packet.slots() {
-                    self.happens(link, self.signals.lines.links.received_past[slot], at);
+                for (line, flits) in past.into_iter().zip(packet.flits()) {
+                    self.repeats(link, line, flits, at);
                 }
                 for (other, _) in (0..3).zip(waiting).filter(|&(_, waits)| waits) {
                     let past = self.signals.lines.links.past_others[usize::from(packet.slot)][other];
@@ -99,14 +100,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 if !waiting[usize::from(packet.slot)] {
                     self.happens(link, not_past, at);
                 }
-                for slot in packet.slots() {
-                    self.level::<true>(self.signals.lines.links.received[slot], link, at);
-                }
+                self.received(link, packet, true, at);
             }
             LinkFact::LeavesReceiver(packet) => {
-                for slot in packet.slots() {
-                    self.level::<false>(self.signals.lines.links.received[slot], link, at);
-                }
+                self.received(link, packet, false, at);
             }
             LinkFact::FindsNoRoom(lane) => self.happens(link, lines.no_room[lane as usize], at),
             LinkFact::PassesFlow(packet) => {
@@ -165,6 +162,13 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         levels.iter().any(|&level| self.signals.levels.live(level, link) > 0)
     }
 
+    /// The flits of a message come into the receive queues, or leave them.
+    fn received(&mut self, link: UnitInstance, packet: LinkPacket, enters: bool, at: Tick) {
+        for (level, flits) in self.signals.lines.links.received.into_iter().zip(packet.flits()) {
+            (0..flits).for_each(|_| self.holds(level, link, enters, at));
+        }
+    }
+
     /// A message takes its credits.
     fn pays(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
         let lines = &self.signals.lines.links;
@@ -209,7 +213,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         self.happens(link, any_header, at);
         if packet.message.has_line() {
             data.into_iter().for_each(|tag| self.pulse(flits, tag, link, 3, at));
-            self.happens(link, any_line, at);
+            self.repeats(link, any_line, 9, at);
         }
         self.pulse(headers, tag, link, 1, at);
         if received {

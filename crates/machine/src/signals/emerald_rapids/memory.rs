@@ -37,14 +37,16 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             MemoryFact::Leaves(queue) => self.level::<false>(lines.queues[queue as usize][h], channel, at),
             MemoryFact::Forwards => self.happens(channel, self.signals.lines.memory.forwards[h], at),
             MemoryFact::Merges => self.happens(channel, self.signals.lines.memory.merges[h], at),
-            MemoryFact::Mode { from, to } => {
+            MemoryFact::Mode { from, to, preempts } => {
                 let (from, to) = (usize::from(prefers_writes(from)), usize::from(prefers_writes(to)));
                 let preferred = lines.preferred;
                 if from != to {
                     self.level::<false>(preferred[from], channel, at);
                     self.level::<true>(preferred[to], channel, at);
                     self.happens(channel, self.signals.lines.memory.changes[to][h], at);
-                    self.happens(channel, self.signals.lines.memory.switches[to][h], at);
+                    if preempts {
+                        self.happens(channel, self.signals.lines.memory.switches[to][h], at);
+                    }
                 }
             }
             MemoryFact::Preempts(victim) => {

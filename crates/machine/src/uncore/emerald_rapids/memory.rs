@@ -11,7 +11,7 @@ use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use pericore_facts::emerald_rapids::{
     AgentFact, Fact, Found, HomeRequest, Kind, MemoryAction, MemoryPrefetch, MemoryRequest, MemoryUnitFact, Queue,
-    Readers, Ring,
+    Readers, Ring, UnitInstance,
 };
 
 /// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there,
@@ -87,6 +87,13 @@ fn in_memory(request: &Request) -> MemoryRequest {
         (false, _) => (MemoryAction::Read, MemoryPrefetch::Never),
     };
     MemoryRequest { unit, half: half as u8, action, prefetch }
+}
+
+/// The same of a subchannel, by its number over the machine.
+#[inline]
+const fn seen_of(subchannel: usize) -> (UnitInstance, u8) {
+    let (socket, channel) = (subchannel / SUBCHANNELS as usize, subchannel % SUBCHANNELS as usize / 2);
+    ((socket as u16, channel as u16 / 2), channel as u8 % 2)
 }
 
 impl Model {
@@ -215,15 +222,14 @@ impl Model {
         if writes {
             let credits = &mut self.credits[number];
             if credits.writes == 0 {
-                if credits.waiting_writes.is_empty() && !self.other_waits(number) {
-                    reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::WritesWait(half as u8, true)));
-                }
-                let credits = &mut self.credits[number];
                 credits.waiting_writes.push_back(request);
                 credits.waiting_bits += u16::from(self.pool[request].only_bits);
                 return;
             }
             credits.writes -= 1;
+            if credits.writes == 0 && self.other_has_write_credit(number) {
+                reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::NoWriteCredit(half as u8, true)));
+            }
         } else {
             let credits = &mut self.credits[number];
             if !credits.takes_read() {
@@ -236,9 +242,9 @@ impl Model {
         self.announce(request);
     }
 
-    /// True if the other subchannel of the channel has writes that wait: the event is of the channel.
-    fn other_waits(&self, number: usize) -> bool {
-        !self.credits[number ^ 1].waiting_writes.is_empty()
+    /// True if the other subchannel of the channel has a credit for a write: the event is of the channel.
+    fn other_has_write_credit(&self, number: usize) -> bool {
+        self.credits[number ^ 1].writes > 0
     }
 
     /// A request with its credit goes to its subchannel.
@@ -272,19 +278,20 @@ impl Model {
                 }
                 Outcome::WriteCredit => match self.credits[number].waiting_writes.pop_front() {
                     Some(next) => {
-                        if self.credits[number].waiting_writes.is_empty() && !self.other_waits(number) {
-                            let Request { socket, place, .. } = self.pool[next];
-                            let (unit, half) = seen(place);
-                            let ends = MemoryUnitFact::WritesWait(half as u8, false);
-                            reader.read(self.now, Fact::MemoryUnit((socket.into(), unit), ends));
-                        }
                         self.announce(next);
                         if self.pool[next].only_bits {
                             self.credits[number].waiting_bits -= 1;
                             self.send_waiting_reads(number, reader);
                         }
                     }
-                    None => self.credits[number].writes += 1,
+                    None => {
+                        self.credits[number].writes += 1;
+                        if self.credits[number].writes == 1 && self.other_has_write_credit(number) {
+                            let (unit, half) = seen_of(number);
+                            let ends = MemoryUnitFact::NoWriteCredit(half, false);
+                            reader.read(self.now, Fact::MemoryUnit(unit, ends));
+                        }
+                    }
                 },
             }
         }

@@ -331,6 +331,7 @@ impl Model {
         let asker = self.pool[parent];
         let owns = class.kind.owns();
         let had = found != Found::Nothing;
+        let is_shared = matches!(found, Found::Shared | Found::FilterShared);
         let on_its_way = self.take_on_its_way(socket, cha, line);
         let modified = had && self.purge(socket, cha, line, reader) || on_its_way;
         if had && !owns {
@@ -339,6 +340,8 @@ impl Model {
             self.share(parent, reader);
         }
         let (reply, message) = match (had, owns, modified) {
+            // A shared copy is given up, and memory's data is as good (Table 2-123).
+            (true, true, false) if is_shared => (SnoopReply::Nothing, LinkMessage::Nothing),
             (false, _, _) => (SnoopReply::Nothing, LinkMessage::Nothing),
             (true, true, _) => (SnoopReply::Forwards, LinkMessage::Modified),
             (true, false, true) => (SnoopReply::SharesAndWrites, LinkMessage::SharedWritten),

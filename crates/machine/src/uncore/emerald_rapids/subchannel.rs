@@ -129,7 +129,7 @@ impl Observer for Unseen {
     fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
     fn forwards(&mut self, _: u64) {}
     fn merges(&mut self, _: u64) {}
-    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: u64) {}
+    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: bool, _: u64) {}
     fn preempts(&mut self, _: Pending, _: u64) {}
     fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
     fn corrects(&mut self, _: u64) {}
@@ -163,8 +163,8 @@ impl<R: Readers> Observer for SubchannelObserver<'_, R> {
         self.happens(MemoryFact::Merges, cycle);
     }
 
-    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, cycle: u64) {
-        self.happens(MemoryFact::Mode { from, to }, cycle);
+    fn changes_mode(&mut self, from: MajorMode, to: MajorMode, preempts: bool, cycle: u64) {
+        self.happens(MemoryFact::Mode { from, to, preempts }, cycle);
     }
 
     fn state(&mut self, state: MemoryState, on: bool, cycle: u64) {

@@ -7,7 +7,7 @@ pub mod names;
 use arbitrations::Arbitrations;
 use pericore_facts::emerald_rapids::{
     ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkClass, LinkFact, LinkMessage, LinkPacket,
-    LinkWidth, NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS, TAKER_CREDITS, TAKERS,
+    LinkWidth, NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS, TAKER_CREDITS, TAKERS, flits,
 };
 
 use super::gauge::Gauge;
@@ -34,7 +34,7 @@ pub struct LinkCells {
     pub(super) prefetches: u64,
     pub(super) accumulated: u64,
     pub(super) arbitrations: Arbitrations,
-    /// By ring and network.
+    /// Cycles in which messages wait while the link layer has no room, by ring and network.
     pub(super) stuck: [[u64; NETWORKS]; 2],
     /// Cycles without room, by ring.
     pub(super) not_sent: [u64; 2],
@@ -111,11 +111,9 @@ impl LinkCells {
                 _ => self.take_shared(packet.cost().into(), uclk),
             },
             LinkFact::Arbitrates(arbitration) => self.arbitrations.add(&arbitration),
-            LinkFact::Stalls => {
-                for (network, waits) in (0..).zip(self.rings_that_wait()) {
-                    self.stuck[0][network] += u64::from(waits[0]);
-                    self.stuck[1][network] += u64::from(waits[1]);
-                }
+            LinkFact::Stalls => {}
+            LinkFact::MadeNoProgress { network, ring, cycles } => {
+                self.stuck[usize::from(ring) % 2][usize::from(network) % NETWORKS] += u64::from(cycles);
             }
             LinkFact::Resumes(cycles) => {
                 let waits = self.rings_that_wait();
@@ -130,16 +128,16 @@ impl LinkCells {
                     self.messages_beside_line += u64::from(messages);
                 }
                 if queued {
-                    self.sent_queue.enter(upiclk, ENDLESS);
+                    (0..flits(lines)).for_each(|_| self.sent_queue.enter(upiclk, ENDLESS));
                 } else {
-                    self.sent_past += 1;
+                    self.sent_past += u64::from(flits(lines));
                 }
                 self.in_path.enter(uclk, ENDLESS);
             }
-            LinkFact::Leaves(queued) => {
+            LinkFact::Leaves { queued, lines } => {
                 self.in_path.leave(uclk, ENDLESS);
                 if queued {
-                    self.sent_queue.leave(upiclk, ENDLESS);
+                    (0..flits(lines)).for_each(|_| self.sent_queue.leave(upiclk, ENDLESS));
                 }
             }
             LinkFact::Crosses(packet, received) => {
@@ -156,7 +154,9 @@ impl LinkCells {
             LinkFact::GetsCredits(credits) => self.get(&credits, uclk),
             LinkFact::PassesReceiver(packet, waiting) => {
                 self.comes_in(packet, true);
-                packet.slots().for_each(|slot| self.received_past[slot] += 1);
+                for (past, flits) in self.received_past.iter_mut().zip(packet.flits()) {
+                    *past += u64::from(flits);
+                }
                 for (past, waits) in self.past_others[usize::from(packet.slot)].iter_mut().zip(waiting) {
                     *past += u64::from(waits);
                 }
@@ -164,10 +164,14 @@ impl LinkCells {
             LinkFact::WaitsAtReceiver(packet, waiting) => {
                 self.comes_in(packet, false);
                 self.not_past[packet.lane() as usize] += u64::from(!waiting[usize::from(packet.slot)]);
-                packet.slots().for_each(|slot| self.queues[slot].enter(upiclk, ENDLESS));
+                for (queue, flits) in self.queues.iter_mut().zip(packet.flits()) {
+                    (0..flits).for_each(|_| queue.enter(upiclk, ENDLESS));
+                }
             }
             LinkFact::LeavesReceiver(packet) => {
-                packet.slots().for_each(|slot| self.queues[slot].leave(upiclk, ENDLESS));
+                for (queue, flits) in self.queues.iter_mut().zip(packet.flits()) {
+                    (0..flits).for_each(|_| queue.leave(upiclk, ENDLESS));
+                }
             }
             LinkFact::FindsNoRoom(lane) => self.no_room[lane as usize] += 1,
             LinkFact::PassesFlow(packet) => {

@@ -87,10 +87,9 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
         ("RxC_HELD", "CANT_SLOT_AD") => of.attempts[0] - of.attempts[1],
         ("RxC_HELD", "CANT_SLOT_BL") => 0,
         ("RxC_HELD", name) => of.held[network_first(name)?.0],
-        // A message of its own credit travels alone, and takes one slot as well.
+        // A message on a credit of its own travels alone, and so does one that finds the link idle.
         ("RxC_HDR_FLITS_SENT", "1_MSG_VNX") => of.headers[0],
-        ("RxC_HDR_FLITS_SENT", "SLOTS_1") => of.headers[0] + of.headers[1],
-        ("RxC_HDR_FLITS_SENT", "1_MSG") => of.headers[1],
+        ("RxC_HDR_FLITS_SENT", "1_MSG" | "SLOTS_1") => of.headers[0] + of.headers[1] + cells.passed_gate,
         ("RxC_HDR_FLITS_SENT", "2_MSGS" | "SLOTS_2") => of.headers[2],
         ("RxC_HDR_FLITS_SENT", "3_MSGS" | "SLOTS_3") => of.headers[3],
         ("RxC_HDR_FLIT_NOT_SENT", "ALL" | "NO_TXQ_CRD") => cells.not_sent[0],
@@ -177,7 +176,7 @@ pub fn link_layer(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> O
             .iter()
             .filter(|message| message.has_line())
             .map(|&message| way.messages[message as usize])
-            .sum()
+            .sum::<u64>()
     };
     let pool = |name: &str| number(&["VN0", "VN1", "VNA"], name);
     let ring = |name: &str, of: usize| (0..3).find(|&ring| name == RINGS[ring][of]);
@@ -187,7 +186,8 @@ pub fn link_layer(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> O
             let way = if event.starts_with("TxL") { &cells.sent } else { &cells.received };
             match kind {
                 "PROTHDR" => way.messages.iter().sum(),
-                "DATA" => lines(way),
+                // In slots, as headers are.
+                "DATA" => 9 * lines(way),
                 "LLCRD" => way.credits,
                 _ => return None,
             }

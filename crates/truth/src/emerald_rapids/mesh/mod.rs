@@ -112,7 +112,7 @@ impl Traffic {
             let egress = &mut self.egress[lane * tiles + from];
             egress.add(0, message.put, message.left, now);
             if message.left > message.credited {
-                egress.nack(0);
+                egress.nack(0, message.left - message.credited);
             }
             self.throttled[from] += message.released - message.first;
             self.missed[lane][to_row][from] += message.credited - message.released;
@@ -133,7 +133,7 @@ impl Traffic {
             let turns = &mut self.turns[ring * tiles + turn];
             turns.add(0, message.reached, message.turned, now);
             if message.turned > message.ordered {
-                turns.nack(0);
+                turns.nack(0, message.turned - message.ordered);
             }
             // What begins in its own row has come neither up nor down.
             if message.ordered > message.reached && from_row != to_row {

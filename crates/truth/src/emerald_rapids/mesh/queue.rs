@@ -30,6 +30,8 @@ struct Reached {
     full: u64,
     /// Messages that it found.
     found: u32,
+    /// The first cycle in which fewer of those were left than fill the queue.
+    room: u64,
 }
 
 /// Cycles that stays cover, each counted once.
@@ -75,7 +77,10 @@ impl Depth {
         self.stretches.drain(..gone.saturating_sub(1));
         let first = self.split(came);
         let last = self.split(went);
-        let mut reached = Reached { found: self.stretches[first].1, ..Reached::default() };
+        let mut reached = Reached { found: self.stretches[first].1, room: went, ..Reached::default() };
+        if let Some(&(room, _)) = self.stretches[first..last].iter().find(|&&(_, depth)| depth < ROOM) {
+            reached.room = room;
+        }
         for index in first..last {
             let cycles = self.stretches[index + 1].0 - self.stretches[index].0;
             let depth = &mut self.stretches[index].1;
@@ -116,16 +121,16 @@ pub struct Queue {
     pub full: u64,
     /// Messages that found no room.
     pub refused: u64,
-    /// Cycles that those waited.
+    /// Cycles in which one or more waited for it.
     pub refused_for: u64,
-    /// Messages that starved.
-    pub starving: u64,
-    /// Cycles in which one or more did.
+    /// Cycles in which one or more starved.
     pub starved: u64,
-    /// Cycles in which one or more did that had found no room.
+    /// Cycles in which one or more did for want of room.
     pub starved_outside: u64,
     /// Messages that the ring had no slot for when they were to be put on it.
     pub nacked: u64,
+    /// Those that it had none for so long that they starved.
+    pub starving: u64,
 }
 
 impl Queue {
@@ -134,18 +139,13 @@ impl Queue {
     fn add(&mut self, waited: u64) {
         self.entries += 1;
         self.occupied += waited;
-        self.starving += u64::from(waited > PATIENCE.into());
     }
 
     /// It made the queue reach a depth.
-    fn reach(&mut self, waited: u64, reached: Reached) {
+    const fn reach(&mut self, reached: Reached) {
         self.nonempty += reached.one;
         self.half += reached.half;
         self.full += reached.full;
-        if reached.found >= ROOM {
-            self.refused += 1;
-            self.refused_for += waited;
-        }
     }
 }
 
@@ -154,13 +154,13 @@ impl Queue {
 pub struct Waits<const KINDS: usize> {
     totals: [Queue; KINDS],
     depth: Depth,
-    /// Cycles in which somebody starves, and in which somebody does who found no room.
-    starving: [Cover; 2],
+    /// Cycles in which somebody starves, waits for room, and starves for want of room.
+    waiting: [Cover; 3],
 }
 
 impl<const KINDS: usize> Default for Waits<KINDS> {
     fn default() -> Self {
-        Self { totals: [Queue::default(); KINDS], depth: Depth::default(), starving: Default::default() }
+        Self { totals: [Queue::default(); KINDS], depth: Depth::default(), waiting: Default::default() }
     }
 }
 
@@ -174,39 +174,37 @@ impl<const KINDS: usize> Waits<KINDS> {
     #[inline]
     pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) {
         self.totals[kind].add(went - came);
-        let mut found = 0;
         if self.depth.emptied <= now {
             self.depth.add_alone(came, went);
             self.totals[kind].nonempty += went - came;
         } else {
-            found = self.add_to_others(kind, came, went, now);
+            self.add_to_others(kind, came, went, now);
         }
         if went - came > PATIENCE.into() {
-            self.starve(kind, came + u64::from(PATIENCE), went, found >= ROOM, now);
+            let [starving, ..] = &mut self.waiting;
+            self.totals[kind].starved += starving.add(came + u64::from(PATIENCE), went, now);
         }
     }
 
-    /// Messages that it found.
     #[inline(never)]
-    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) -> u32 {
+    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) {
         let reached = self.depth.add(came, went, now);
-        self.totals[kind].reach(went - came, reached);
-        reached.found
-    }
-
-    #[cold]
-    fn starve(&mut self, kind: usize, from: u64, went: u64, is_outside: bool, now: u64) {
-        let [all, outside] = &mut self.starving;
-        self.totals[kind].starved += all.add(from, went, now);
-        if is_outside {
-            self.totals[kind].starved_outside += outside.add(from, went, now);
+        let ([_, outside, starving], total) = (&mut self.waiting, &mut self.totals[kind]);
+        total.reach(reached);
+        if reached.found >= ROOM {
+            total.refused += 1;
+            total.refused_for += outside.add(came, reached.room, now);
+            if reached.room - came > PATIENCE.into() {
+                total.starved_outside += starving.add(came + u64::from(PATIENCE), reached.room, now);
+            }
         }
     }
 
-    /// The ring had no slot for one of a kind.
+    /// The ring had no slot for one of a kind, for so many cycles.
     #[inline]
-    pub const fn nack(&mut self, kind: usize) {
+    pub fn nack(&mut self, kind: usize, cycles: u64) {
         self.totals[kind].nacked += 1;
+        self.totals[kind].starving += u64::from(cycles > PATIENCE.into());
     }
 
     /// The totals of each kind.
@@ -231,16 +229,31 @@ mod tests {
         assert_eq!((queue.nonempty, queue.half, queue.full, queue.refused), (6, 3, 1, 0));
         waits.add(0, 13, 33, 12);
         let [queue] = waits.totals();
-        assert_eq!((queue.refused, queue.refused_for, queue.nonempty), (1, 20, 23));
+        // The four that it finds in cycle 13 are two in cycle 14: it waits for room for one cycle.
+        assert_eq!((queue.refused, queue.refused_for, queue.nonempty), (1, 1, 23));
         // From its ninth cycle on, 21, to 32.
-        assert_eq!((queue.starving, queue.starved, queue.starved_outside), (1, 12, 12));
+        assert_eq!((queue.starved, queue.starved_outside), (12, 0));
         waits.add(0, 20, 35, 12);
         let [queue] = waits.totals();
-        // From 28 on: 33 and 34 are cycles in which no other starved. It had room.
-        assert_eq!((queue.starving, queue.starved, queue.starved_outside), (2, 14, 12));
+        // From 28 on: 33 and 34 are cycles in which no other starved.
+        assert_eq!((queue.starved, queue.starved_outside), (14, 0));
         waits.add(0, 100, 101, 90);
         let [queue] = waits.totals();
         assert_eq!((queue.nonempty, queue.occupied), (26, 47));
+    }
+
+    /// Four fill the queue until 40, 40, 41 and 42. One that comes at 20 has room at 40, and starves from 28 on; so has
+    /// one that comes at 30, behind it and two of them, and starves from 38 on.
+    #[test]
+    fn what_finds_no_room_waits_for_it_and_then_in_the_queue() {
+        let mut waits = Waits::<1>::default();
+        for (came, went) in [(10, 40), (10, 40), (10, 41), (10, 42), (20, 60), (30, 61)] {
+            waits.add(0, came, went, 10);
+        }
+        let [queue] = waits.totals();
+        assert_eq!((queue.refused, queue.refused_for), (2, 20), "20 to 39");
+        assert_eq!(queue.starved_outside, 12, "28 to 39");
+        assert_eq!(queue.starved, 61 - 18);
     }
 
     #[test]

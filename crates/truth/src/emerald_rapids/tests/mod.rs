@@ -64,7 +64,7 @@ fn a_writeback_waits_pays_and_crosses() {
         (14, LinkFact::LeavesGate(line)),
         (14, LinkFact::Pays(line)),
         (14, LinkFact::Ships { messages: 1, lines: true, beside_line: false, queued: true }),
-        (20, LinkFact::Leaves(true)),
+        (20, LinkFact::Leaves { queued: true, lines: true }),
         (20, LinkFact::Crosses(line, false)),
         (30, LinkFact::GetsCredits(ReturnedCredits { shared: 4, own: [[0; 6]; 2] })),
     ];
@@ -78,8 +78,10 @@ fn a_writeback_waits_pays_and_crosses() {
     counts(&at, 0, "m3upi/RxC_VNA_CRD.ANY_IN_USE", 16);
     counts(&at, 0, "m3upi/RxC_FLITS_SLOT_BL.NEED_DATA", 1);
     counts(&at, 0, "m3upi/RxC_CRD_OCC.FLITS_IN_PATH", 6);
-    counts(&at, 0, "upi/TxL_OCCUPANCY", 6);
-    counts(&at, 0, "upi/TxL_ANY_FLITS.DATA", 1);
+    // A flit of headers, and three of the line.
+    counts(&at, 0, "upi/TxL_INSERTS", 4);
+    counts(&at, 0, "upi/TxL_OCCUPANCY", 24);
+    counts(&at, 0, "upi/TxL_ANY_FLITS.DATA", 9);
     counts(&at, 0, "upi/TxL_FLITS.ALL_DATA", 9);
     counts(&at, 0, "upi/RxL_ANY_FLITS.LLCRD", 1);
     counts(&at, 1, "upi/RxL_ANY_FLITS.DATA", 0);
@@ -156,12 +158,35 @@ fn an_arbitration_has_winners_losers_and_poor() {
         ("RxC_HELD.VN1", 1),
         ("RxC_HELD.PARALLEL_SUCCESS", 1),
         ("RxC_HELD.CANT_SLOT_AD", 0),
+        ("RxC_HDR_FLITS_SENT.1_MSG", 0),
         ("RxC_HDR_FLITS_SENT.2_MSGS", 1),
         ("RxC_HDR_FLITS_SENT.SLOTS_2", 1),
         ("RxC_PACKING_MISS_VN0.AD_SNP", 1),
     ] {
         counts(&at, 0, &format!("m3upi/{event}"), expected);
     }
+}
+
+/// Table 2-373: messages of a ring and network make no progress, in cycles. Table 2-389: what finds the link idle
+/// travels in a flit of its own.
+#[test]
+fn what_waits_while_there_is_no_room_makes_no_progress() {
+    let [snoop, line] = [packet(LinkMessage::SnoopData, 0), packet(LinkMessage::Writeback, 1)];
+    let facts = [
+        (4, LinkFact::PassesGate(snoop)),
+        (6, LinkFact::WaitsAtGate(snoop, false)),
+        (10, LinkFact::Stalls),
+        (13, LinkFact::WaitsAtGate(line, true)),
+        (18, LinkFact::MadeNoProgress { network: 0, ring: 0, cycles: 8 }),
+        (18, LinkFact::MadeNoProgress { network: 1, ring: 1, cycles: 5 }),
+        (18, LinkFact::Resumes(8)),
+    ];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 40);
+    counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_AD_VN0", 8);
+    counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_BL_VN1", 5);
+    counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_AD_VN1", 0);
+    counts(&at, 0, "m3upi/RxC_HDR_FLITS_SENT.1_MSG", 1);
+    counts(&at, 0, "m3upi/RxC_HDR_FLITS_SENT.1_MSG_VNX", 0);
 }
 
 #[test]
@@ -184,9 +209,11 @@ fn what_comes_in_goes_through_its_queues() {
     let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 20);
     counts(&at, 0, "m3upi/MULTI_SLOT_RCVD.BL_SLOT0", 1);
     counts(&at, 0, "m3upi/MULTI_SLOT_RCVD.AD_SLOT1", 1);
-    // A line fills the three slots of the flits behind its header, for four cycles.
-    counts(&at, 0, "upi/RxL_INSERTS.SLOT2", 1);
-    counts(&at, 0, "upi/RxL_OCCUPANCY.SLOT2", 4);
+    // A line is three flits behind its header's slot, and fills the three slots of each, for four cycles.
+    counts(&at, 0, "upi/RxL_INSERTS.SLOT0", 4);
+    counts(&at, 0, "upi/RxL_INSERTS.SLOT2", 3);
+    counts(&at, 0, "upi/RxL_OCCUPANCY.SLOT2", 12);
+    counts(&at, 0, "upi/RxL_BYPASSED.SLOT1", 1);
     counts(&at, 0, "upi/RxL_SLOT_BYPASS.S1_RXQ0", 1);
     counts(&at, 0, "upi/M3_BYP_BLOCKED.FLOWQ_BL_VNA_EQ0", 1);
     counts(&at, 0, "m3upi/TxC_AD_FLQ_BYPASS.AD_SLOT1", 1);

@@ -26,25 +26,29 @@ pub struct Wait {
     pub stay: Stay,
     /// Cycles in which it alone starved.
     pub starved: u32,
-    /// The same, if it came when the queue was full.
+    /// Cycles in which it alone waited for room in the queue, and in which it alone starved for want of it.
+    pub outside: u32,
     pub no_room: u32,
 }
 
-/// Cycles in which messages of a queue starve: any, and those that found no room.
+/// Cycles in which messages of a queue starve, wait for room, and starve for want of it.
 #[derive(Debug, Clone, Default)]
-struct Starving([Waiting<1>; 2]);
+struct Starving([Waiting<1>; 3]);
 
 impl Starving {
     /// A message has waited from `came` to `went`.
     #[inline]
     fn wait(&mut self, stay: Stay, came: u64, went: u64, now: u64) -> Wait {
         let mut wait = Wait { stay, ..Wait::default() };
-        if stay.waited > PATIENCE {
-            let [all, outside] = &mut self.0;
-            let from = came + u64::from(PATIENCE);
-            wait.starved = all.wait(from, went, now).nonempty;
-            if stay.refused {
-                wait.no_room = outside.wait(from, went, now).nonempty;
+        let ([all, outside, no_room], starves) = (&mut self.0, came + u64::from(PATIENCE));
+        if went > starves {
+            wait.starved = all.wait(starves, went, now).nonempty;
+        }
+        if stay.is_refused() {
+            let room = came + u64::from(stay.outside);
+            wait.outside = outside.wait(came, room, now).nonempty;
+            if room > starves {
+                wait.no_room = no_room.wait(starves, room, now).nonempty;
             }
         }
         wait
@@ -96,8 +100,8 @@ impl Queues {
         if message.left > put {
             let (stop, agent) = (&mut self.stops[usize::from(message.from)], usize::from(message.agent) % 2);
             let egress = &mut stop.egress[r][agent];
-            if observed || message.left - put > PATIENCE.into() {
-                let stay = egress.stay(put, message.left);
+            let stay = egress.stay(put, message.left);
+            if observed || stay.waited > PATIENCE || stay.is_refused() {
                 stays.egress = stop.egress_starving[r][agent].wait(stay, put, message.left, put);
             }
             egress.wait(message.left);

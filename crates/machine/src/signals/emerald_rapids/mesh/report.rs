@@ -54,12 +54,12 @@ impl MeshSignals {
         }
         if way.crosses_aside {
             // What does not find room bounces on the horizontal ring: no event is about that.
-            let stay = Stay { refused: false, ..stays.bridge_aside };
+            let stay = Stay { outside: 0, ..stays.bridge_aside };
             self.report_fabric(message, self.grid.row_blocks(way), stay, pulse);
         }
         if along_row && let Some((unit, index)) = self.units[usize::from(message.turn)] {
             let lines = &self.lines.stops[usize::from(unit)];
-            report_stop(&lines.turns[r], stays.turning, message.turned > message.ordered, index, pulse);
+            report_stop(&lines.turns[r], stays.turning, message.turned - message.ordered, index, pulse);
             if message.ring == Ring::Address && stays.turning.stay.full > 0 {
                 pulse(lines.distress[0], index, stays.turning.stay.full);
             }
@@ -78,12 +78,14 @@ impl MeshSignals {
         }
         if let Some((unit, index)) = self.units[usize::from(message.to)] {
             let lines = &self.lines.stops[usize::from(unit)];
-            report_stop(&lines.ingress[r], stays.ingress, false, index, pulse);
-            if stays.ingress.stay.refused
+            report_stop(&lines.ingress[r], stays.ingress, 0, index, pulse);
+            if stays.ingress.stay.is_refused()
                 && let Some([bounced, starved]) = lines.bounces[r][usize::from(along_row)]
             {
                 pulse(bounced, index, 1);
-                pulse(starved, index, stays.ingress.stay.waited);
+                if stays.ingress.outside > 0 {
+                    pulse(starved, index, stays.ingress.outside);
+                }
             }
         }
     }
@@ -99,7 +101,7 @@ impl MeshSignals {
         pulse: &mut impl FnMut(Line, u16, u32),
     ) {
         let (r, agent) = (message.ring as usize, usize::from(message.agent));
-        report_stop(&lines.egress[r][agent], egress, message.left > message.credited, index, pulse);
+        report_stop(&lines.egress[r][agent], egress, message.left - message.credited, index, pulse);
         if message.is_credited() {
             let path = usize::from(message.ring == Ring::Block);
             let [taken, held, missed] = lines.credits[path][agent][usize::from(row)];
@@ -111,7 +113,7 @@ impl MeshSignals {
         }
         if let Some(own) = &lines.own[r][agent] {
             let held = if message.is_credited() { (message.returned - message.left) as u32 } else { 0 };
-            report_own(own, egress.stay, held, index, pulse);
+            report_own(own, egress, held, index, pulse);
         }
         if message.released > message.first {
             pulse(lines.throttled, index, (message.released - message.first) as u32);
@@ -136,18 +138,18 @@ impl MeshSignals {
         if stay.full > 0 {
             pulse(lines.full, near, stay.full);
         }
-        if stay.refused {
+        if stay.is_refused() {
             pulse(lines.bounced, near, 1);
         }
         pulse(lines.sent, far, 1);
     }
 }
 
-/// What a queue of a stop counts of a message, which the ring had no slot for at once if it is `nacked`.
+/// What a queue of a stop counts of a message, which the ring had no slot for in `nacked` cycles.
 fn report_stop(
     lines: &QueueLines,
-    Wait { stay, starved, no_room }: Wait,
-    nacked: bool,
+    Wait { stay, starved, no_room, .. }: Wait,
+    nacked: u64,
     index: u16,
     pulse: &mut impl FnMut(Line, u16, u32),
 ) {
@@ -157,10 +159,10 @@ fn report_stop(
             pulse(line, index, count);
         }
     };
-    some(lines.nacked, u32::from(nacked));
+    some(lines.nacked, u32::from(nacked > 0));
     some(lines.starved, starved);
     some(lines.no_room, no_room);
-    some(lines.reserve, u32::from(stay.waited > PATIENCE));
+    some(lines.reserve, u32::from(nacked > PATIENCE.into()));
 }
 
 /// What any queue counts of a message.
@@ -182,7 +184,13 @@ fn report(lines: &QueueLines, stay: Stay, index: u16, pulse: &mut impl FnMut(Lin
 }
 
 /// What a unit counts of its own egress when it sends a message that holds a credit for its row for `held` cycles.
-fn report_own(lines: &OwnLines, stay: Stay, held: u32, index: u16, pulse: &mut impl FnMut(Line, u16, u32)) {
+fn report_own(
+    lines: &OwnLines,
+    Wait { stay, outside, .. }: Wait,
+    held: u32,
+    index: u16,
+    pulse: &mut impl FnMut(Line, u16, u32),
+) {
     pulse(lines.entries, index, 1);
     let mut some = |line: Option<Line>, count: u32| {
         if let Some(line) = line.filter(|_| count > 0) {
@@ -193,7 +201,7 @@ fn report_own(lines: &OwnLines, stay: Stay, held: u32, index: u16, pulse: &mut i
     some(lines.full, stay.full);
     some(lines.zero, stay.full);
     some(lines.returned, 1);
-    some(lines.stalled, if stay.refused { stay.waited } else { 0 });
+    some(lines.stalled, outside);
     some(lines.held, stay.waited);
     some(lines.transgress, held);
 }

@@ -52,6 +52,7 @@ impl Gate {
         outcomes: &mut [ArbitrationOutcome; CLASSES],
     ) -> Winner {
         let mut winner = None;
+        let all = classes.clone();
         // The classes take turns, with what was sent.
         let (start, count) = (self.sent as usize, classes.len());
         for class in (0..count).map(|turn| classes.start + (start + turn) % count) {
@@ -64,9 +65,13 @@ impl Gate {
                     ArbitrationOutcome::Wins(paid)
                 }
                 (Some(_), Some(_)) => ArbitrationOutcome::Loses,
-                (None, None) => ArbitrationOutcome::Poor,
-                (None, Some(_)) => ArbitrationOutcome::Silent,
+                (None, _) => ArbitrationOutcome::Poor,
             };
+        }
+        if winner.is_some() {
+            for outcome in outcomes[all].iter_mut().filter(|outcome| **outcome == ArbitrationOutcome::Poor) {
+                *outcome = ArbitrationOutcome::Silent;
+            }
         }
         winner
     }

@@ -38,6 +38,8 @@ pub struct Gate {
     pumping: bool,
     /// Since when the link layer has had no room.
     blocked: Option<Tick>,
+    /// The same of those that wait for it, by network and ring.
+    stuck: [[Option<Tick>; 2]; 2],
     unsent: VecDeque<Flit>,
     crossing: VecDeque<Flit>,
     pub returning: VecDeque<ReturnedCredits>,
@@ -58,12 +60,25 @@ impl Gate {
             turn: 0,
             pumping: false,
             blocked: None,
+            stuck: [[None; 2]; 2],
             unsent: VecDeque::with_capacity(UNSENT),
             crossing: VecDeque::with_capacity(WAITING),
             returning: VecDeque::with_capacity(WAITING),
             ready: 0,
             line_until: 0,
             sent: 0,
+        }
+    }
+
+    /// What waits now makes no progress from here on, if it has made some.
+    fn stick(&mut self, now: Tick) {
+        for (queues, stuck) in self.queues.iter().zip(&mut self.stuck) {
+            let (addresses, blocks) = queues.split_at(ADDRESS_CLASSES);
+            for (classes, since) in [addresses, blocks].into_iter().zip(stuck) {
+                if classes.iter().any(|class| !class.is_empty()) {
+                    since.get_or_insert(now);
+                }
+            }
         }
     }
 
@@ -117,6 +132,9 @@ impl Model {
         gate.queues[usize::from(packet.network)][class].push_back(id);
         gate.waiting += 1;
         let blocked = gate.blocked.is_some();
+        if blocked {
+            gate.stick(now);
+        }
         let pumps = !blocked && !std::mem::replace(&mut gate.pumping, true);
         self.at_link(number, LinkFact::WaitsAtGate(packet, blocked), reader);
         if pumps {
@@ -140,13 +158,20 @@ impl Model {
         if gate.unsent.len() >= UNSENT {
             if gate.blocked.is_none() {
                 gate.blocked = Some(now);
+                gate.stick(now);
                 self.at_link(number, LinkFact::Stalls, reader);
             }
             return;
         }
         if let Some(since) = gate.blocked.take() {
-            let cycles = ((now - since) / self.times.uclk) as u32;
-            self.at_link(number, LinkFact::Resumes(cycles), reader);
+            let cycles = |since: Tick| ((now - since) / self.times.uclk) as u32;
+            for (network, stuck) in (0..).zip(std::mem::take(&mut gate.stuck)) {
+                for (ring, since) in (0..).zip(stuck) {
+                    let Some(cycles) = since.map(cycles).filter(|&cycles| cycles > 0) else { continue };
+                    self.at_link(number, LinkFact::MadeNoProgress { network, ring, cycles }, reader);
+                }
+            }
+            self.at_link(number, LinkFact::Resumes(cycles(since)), reader);
         }
         let gate = &mut self.links.gates[usize::from(number)];
         let (winners, mut arbitration) = gate.arbitrate();

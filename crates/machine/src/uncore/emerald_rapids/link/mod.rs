@@ -167,7 +167,9 @@ impl Model {
     /// A flit leaves for the other socket.
     pub(super) fn flit_out<R: Readers>(&mut self, number: u16, reader: &mut R) {
         let Some(flit) = self.links.gates[usize::from(number)].take_unsent() else { return };
-        self.at_link(number, LinkFact::Leaves(flit.queued), reader);
+        let has_line = |&id: &u16| self.links.packets[id].sent.message.has_line();
+        let (queued, lines) = (flit.queued, flit.ids[..flit.count].iter().any(has_line));
+        self.at_link(number, LinkFact::Leaves { queued, lines }, reader);
         for &id in &flit.ids[..flit.count] {
             self.at_link(number, LinkFact::Crosses(self.links.packets[id].sent, false), reader);
         }

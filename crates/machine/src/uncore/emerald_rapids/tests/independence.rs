@@ -32,7 +32,7 @@ fn kind(fact: &Fact) -> Option<String> {
         Fact::Memory(_, MemoryFact::State(state, _)) => {
             name(format!("{state:?}")).map(|state| format!("State {state}"))
         }
-        Fact::Memory(_, MemoryFact::Mode { from, to }) if from == to => None,
+        Fact::Memory(_, MemoryFact::Mode { from, to, .. }) if from == to => None,
         Fact::Memory(_, of) => name(format!("{of:?}")).map(|of| format!("Memory {of}")),
         Fact::ComesToMemory(_, request) | Fact::LeavesMemory(_, request) => {
             let comes = if matches!(fact, Fact::ComesToMemory(..)) { "comes" } else { "leaves" };
