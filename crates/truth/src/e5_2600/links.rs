@@ -201,8 +201,10 @@ impl LinkCells {
         }
         stay(&mut self.transmit, record.transmit_in, record.transmit_out, now, clocks.qclk);
         // A packet's flits come from the ring stop together.
-        for _ in 0..record.kind.flits() {
-            self.transmit_flits.add_ticks(record.transmit_in, record.transmit_out, now, clocks.qclk);
+        if record.transmit_in != NEVER {
+            let cycles = clocks.qclk.cycles_between(record.transmit_in, record.transmit_out.min(now));
+            self.transmit_flits.entries += record.kind.flits();
+            self.transmit_flits.cycles += record.kind.flits() * cycles;
         }
         if record.first_slot != NEVER {
             let sent = self.sent.add(record, record.first_slot, now, clocks);

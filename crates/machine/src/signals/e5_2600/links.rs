@@ -8,6 +8,7 @@ use pericore_facts::e5_2600::{
 use pericore_hardware::signal::{SignalSink, Wire, Wiring, WiringError};
 
 use super::level::{ShownLevel, Tagged};
+use super::pulses::Pulses;
 
 /// Links of a socket.
 const PORTS: u16 = 2;
@@ -67,9 +68,9 @@ pub struct LinkWires {
     /// Power states, by [`LinkState`].
     pub power: [Wire; LinkState::COUNT],
     transmit: Wire,
-    transmit_bypassed: Wire,
+    transmit_bypassed: Pulses,
     receive: Wire,
-    receive_bypassed: Wire,
+    receive_bypassed: Pulses,
     receive_inserts: [Wire; Class::COUNT],
     receive_occupancy: [Wire; Class::COUNT],
     packets: Wire,
@@ -84,6 +85,11 @@ pub struct LinkWires {
 }
 
 impl LinkWires {
+    /// Asks who listens to what happens in each clock.
+    pub fn listen<S: SignalSink>(&mut self, sink: &S) {
+        [&mut self.transmit_bypassed, &mut self.receive_bypassed].into_iter().for_each(|wire| wire.listen(sink));
+    }
+
     /// A packet is at a station where it is sent.
     #[inline(always)]
     pub fn sends<S: SignalSink>(&mut self, at: Tick, station: PacketStation, record: &PacketRecord, sink: &mut S) {
@@ -189,7 +195,8 @@ impl LinkWires {
     #[inline]
     fn passes_buffer<S: SignalSink>(&self, at: Tick, sends: bool, flit: Flit, sink: &mut S) {
         if !flit.buffered {
-            sink.pulse(if sends { self.transmit_bypassed } else { self.receive_bypassed }, 0, at, 1);
+            let wire = if sends { &self.transmit_bypassed } else { &self.receive_bypassed };
+            wire.emit(0, at, sink);
         } else if !sends {
             let class = flit.kind.class() as usize;
             sink.enter(self.receive, 0, at);
@@ -311,9 +318,9 @@ fn bind_link(
             layer("L1_POWER_CYCLES")?,
         ],
         transmit: layer("txq")?,
-        transmit_bypassed: layer("TxL_BYPASSED")?,
+        transmit_bypassed: layer("TxL_BYPASSED")?.into(),
         receive: layer("rxq")?,
-        receive_bypassed: layer("RxL_BYPASSED")?,
+        receive_bypassed: layer("RxL_BYPASSED")?.into(),
         receive_inserts,
         receive_occupancy,
         packets: layer("packets")?,

@@ -62,6 +62,7 @@ impl E5Signals {
     pub fn listen<S: SignalSink>(&mut self, now: Tick, under_way: impl Fn(&mut OccupancyReader<'_>), sink: &mut S) {
         self.rings.listen(sink);
         let rings = self.rings.are_observed();
+        self.links.iter_mut().for_each(|link| link.listen(sink));
         for index in 0..self.slices.len() {
             if self.slices[index].listen(rings, sink) {
                 self.emit_slice(index, now, &under_way, sink);
