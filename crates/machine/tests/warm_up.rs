@@ -104,10 +104,10 @@ fn a_devices_writes_drive_out_as_many() {
     assert!(reads == 0 && (58_000..62_000).contains(&writes), "{reads} {writes}");
 }
 
-/// What devices read of memory goes past the LLC: 8 MiB that would fit it are read anew in each pass.
+/// What devices read of memory goes past the LLC: 1 MiB that would fit a device's ways of it is read anew in each pass.
 #[test]
 fn a_devices_reads_find_nothing_of_earlier_passes() {
-    let (mut machine, _) = warmed("e5-2600", "dma-read:requests=60000,footprint=8M");
+    let (mut machine, _) = warmed("e5-2600", "dma-read:requests=60000,footprint=1M");
     let from = machine.snapshot();
     assert_eq!(lines_to_the_end(&mut machine, &from), [60_000, 0]);
 }

@@ -24,8 +24,8 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
     let remote = |kind: Kind| kind.queue() == Queue::Remote;
     // Stores around the caches come through the same queue, and are no writebacks.
     let written = |kind: Kind| kind.queue() == Queue::RemoteWriteback && kind != Kind::RemoteWrite;
-    // The guide counts a claim like a read for ownership.
-    let owned = |kind: Kind| remote(kind) && kind.owns();
+    // Tables 2-85 and 2-86 put claims and all else beside reads for ownership.
+    let owned = |kind: Kind| kind == Kind::RemoteOwnership;
     let shares = |found: Found| matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
     // A read of the other socket is a snoop of one core, its snoop one of all that may have the line.
     let for_remote = |all: usize| {
@@ -97,7 +97,7 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
         }
         ("HITME_MISS", "SHARED_RDINVOWN") => looked_up(cells, owned, shares),
         ("HITME_MISS", "NOTSHARED_RDINVOWN") => looked_up(cells, owned, |found| !shares(found)),
-        ("HITME_MISS", "READ_OR_INV") => looked_up(cells, |kind| remote(kind) && !kind.owns(), any),
+        ("HITME_MISS", "READ_OR_INV") => looked_up(cells, |kind| remote(kind) && !owned(kind), any),
         ("HITME_UPDATE", "RDINVOWN") => looked_up(cells, owned, any),
         _ => return None,
     })

@@ -168,7 +168,8 @@ impl Stop<'_> {
             (_, "NE" | "CYCLES_NE") => queues(|queue| queue.nonempty),
             (_, "FULL" | "CYCLES_FULL" | "ZERO") => queues(|queue| queue.full),
             (_, "STALLED") => queues(|queue| queue.refused_for),
-            ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(|queue| queue.occupied),
+            // What finds no room has no credit yet.
+            ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(|queue| queue.occupied - queue.outside),
             ("TGR_AD_CREDITS" | "TGR_BL_CREDITS", _) => {
                 let of = |agent: u8, row: u8| self.traffic.held(ring, agent, self.index, row);
                 (0..2).map(|agent| (0..rows).map(|row| of(agent, row)).sum::<u64>()).sum()

@@ -70,7 +70,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             Queue::Remote => {
                 let shared = matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
-                let owns = class.kind.owns();
+                let owns = class.kind == Kind::RemoteOwnership;
                 let missed = lines.hitme_missed[if owns { 1 + usize::from(shared) } else { 0 }];
                 let (looked_up, updated) = (lines.hitme_looked_up[0], lines.hitme_updated);
                 self.happens(agent, looked_up, at);

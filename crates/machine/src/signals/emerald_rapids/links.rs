@@ -151,7 +151,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     /// A read that comes off the mesh starts a prefetch in the other socket.
     fn prefetches(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
         if packet.message == LinkMessage::ReadData {
-            self.all(link, |lines| &lines.links.prefetches, at);
+            self.happens(link, self.signals.lines.links.prefetches, at);
         }
     }
 
@@ -276,6 +276,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
 
     /// A message leaves the link layer: its shared credits are gathered.
     fn frees(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
+        // A prefetch for the read goes ahead of it to memory.
+        if packet.message == LinkMessage::ReadData {
+            self.happens(link, self.signals.lines.links.spawned, at);
+        }
         if packet.paid == Paid::Shared {
             let returning = self.signals.lines.links.returning;
             (0..packet.cost()).for_each(|_| self.level::<true>(returning, link, at));

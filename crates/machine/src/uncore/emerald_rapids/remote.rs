@@ -355,7 +355,7 @@ impl Model {
             self.requester_tile(parent)
         };
         let wait = if had { self.times.core_snoop } else { 0 };
-        let credit = if had { Reason::Data } else { Reason::Response };
+        let credit = if reply == SnoopReply::Nothing { Reason::Response } else { Reason::Data };
         self.spend(socket, cha, credit);
         self.send_packet(socket, cha, Packet::new(message).on(credit), here, to, wait, Event::Data.of(parent), reader);
         self.wheel.schedule(now + wait.max(self.times.llc_quick), Event::Release.of(request));

@@ -97,7 +97,14 @@ impl Model {
         let short = |model: &mut Self, of: Reason| model.agent(socket, cha).links.is_short(of).then_some(of);
         match wanted {
             Reason::Request => short(self, wanted).filter(|_| !self.is_served_here(socket, cha, line, kind.owns())),
-            Reason::Data if self.look_up(socket, cha, line).0 == Found::Nothing => short(self, Reason::Response),
+            Reason::Data => match self.look_up(socket, cha, line).0 {
+                Found::Nothing => short(self, Reason::Response),
+                // It is given up without data, unless a core's store is on its way to it.
+                Found::Shared | Found::FilterShared if kind.owns() => {
+                    short(self, Reason::Response).or_else(|| short(self, Reason::Data))
+                }
+                _ => short(self, Reason::Data),
+            },
             _ => short(self, wanted),
         }
     }

@@ -32,6 +32,8 @@ pub struct LinkCells {
     pub(super) ingress: [[Gauge; LINK_CLASSES]; NETWORKS],
     pub(super) passed_gate: u64,
     pub(super) prefetches: u64,
+    /// Prefetches of memory for reads that came in.
+    pub(super) spawned: u64,
     pub(super) accumulated: u64,
     pub(super) arbitrations: Arbitrations,
     /// Cycles in which messages wait while the link layer has no room, by ring and network.
@@ -276,6 +278,8 @@ impl LinkCells {
 
     /// A message leaves the buffers of the link layer: their credits are free.
     fn free(&mut self, packet: LinkPacket, cycle: u64) {
+        // A prefetch for a read goes ahead of it to memory.
+        self.spawned += u64::from(packet.message == LinkMessage::ReadData);
         if packet.paid == Paid::Shared {
             (0..packet.cost()).for_each(|_| self.returning.enter(cycle, ENDLESS));
         }

@@ -64,7 +64,8 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
     }
     Some(match (event, subevent) {
         ("RxC_BYPASSED", "AD_S0_IDLE") => cells.passed_gate,
-        ("XPT_PFTCH", "ARRIVED" | "FLITTED") | ("UPI_PREFETCH_SPAWN", "") => cells.prefetches,
+        ("XPT_PFTCH", "ARRIVED" | "FLITTED") => cells.prefetches,
+        ("UPI_PREFETCH_SPAWN", "") => cells.spawned,
         ("RxC_FLIT_GEN_HDR1", "ACCUM_READ") => cells.accumulated,
         ("RxC_ARB_MISC", name) => arbitration(cells, name)?,
         ("RxC_VNA_CRD_MISC", "REQ_VN01_ALLOC_LT10") => of.scarce[0],

@@ -121,8 +121,10 @@ pub struct Queue {
     pub full: u64,
     /// Messages that found no room.
     pub refused: u64,
-    /// Cycles in which one or more waited for it.
+    /// Cycles in which one or more waited for it, and those of each, added up.
     pub refused_for: u64,
+    /// See `refused_for`.
+    pub outside: u64,
     /// Cycles in which one or more starved.
     pub starved: u64,
     /// Cycles in which one or more did for want of room.
@@ -154,13 +156,20 @@ impl Queue {
 pub struct Waits<const KINDS: usize> {
     totals: [Queue; KINDS],
     depth: Depth,
-    /// Cycles in which somebody starves, waits for room, and starves for want of room.
-    waiting: [Cover; 3],
+    /// Cycles in which somebody starves, and starves for want of room.
+    waiting: [Cover; 2],
+    /// By kind: cycles in which somebody waits for room.
+    outside: [Cover; KINDS],
 }
 
 impl<const KINDS: usize> Default for Waits<KINDS> {
     fn default() -> Self {
-        Self { totals: [Queue::default(); KINDS], depth: Depth::default(), waiting: Default::default() }
+        Self {
+            totals: [Queue::default(); KINDS],
+            depth: Depth::default(),
+            waiting: Default::default(),
+            outside: std::array::from_fn(|_| Cover::default()),
+        }
     }
 }
 
@@ -189,11 +198,12 @@ impl<const KINDS: usize> Waits<KINDS> {
     #[inline(never)]
     fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) {
         let reached = self.depth.add(came, went, now);
-        let ([_, outside, starving], total) = (&mut self.waiting, &mut self.totals[kind]);
+        let ([_, starving], total) = (&mut self.waiting, &mut self.totals[kind]);
         total.reach(reached);
         if reached.found >= ROOM {
             total.refused += 1;
-            total.refused_for += outside.add(came, reached.room, now);
+            total.outside += reached.room - came;
+            total.refused_for += self.outside[kind].add(came, reached.room, now);
             if reached.room - came > PATIENCE.into() {
                 total.starved_outside += starving.add(came + u64::from(PATIENCE), reached.room, now);
             }
@@ -264,5 +274,16 @@ mod tests {
         let [column, row] = waits.totals();
         assert_eq!((column.entries, column.occupied, column.nonempty, column.half), (1, 2, 2, 0));
         assert_eq!((row.entries, row.occupied, row.nonempty, row.half), (1, 3, 2, 1));
+    }
+
+    /// Two messages of the column and two of the row fill the queue from 10 to 20; from 12 on one of each waits.
+    #[test]
+    fn each_kind_waits_for_room_by_itself() {
+        let mut waits = Waits::<2>::default();
+        for (kind, came, went) in [(0, 10, 20), (0, 10, 20), (1, 10, 20), (1, 10, 20), (0, 12, 21), (1, 12, 22)] {
+            waits.add(kind, came, went, 10);
+        }
+        let [column, row] = waits.totals();
+        assert_eq!((column.refused_for, row.refused_for), (8, 8));
     }
 }

@@ -200,9 +200,10 @@ pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64>
         ("IIO_CREDITS_ACQUIRED", "DRS_0") => cells.credits_in_use.entries,
         ("IIO_CREDITS_ACQUIRED", "NCB_0") => writes.entries,
         ("IIO_CREDITS_ACQUIRED", "NCS_0") => reads.entries,
-        ("IIO_CREDITS_USED", "DRS_0") => cells.credits_in_use.occupied,
-        ("IIO_CREDITS_USED", "NCB_0") => writes.occupied,
-        ("IIO_CREDITS_USED", "NCS_0") => reads.occupied,
+        // Cycles in which one or more are (2.8.4).
+        ("IIO_CREDITS_USED", "DRS_0") => cells.credits_in_use.nonempty,
+        ("IIO_CREDITS_USED", "NCB_0") => writes.nonempty,
+        ("IIO_CREDITS_USED", "NCS_0") => reads.nonempty,
         ("IIO_CREDITS_REJECT", "DRS") => cells.data_waited,
         ("TxC_CREDITS", "PRQ") => cells.went_out.iter().sum(),
         // Coherent requests, by port to the mesh stop (Table 2-364).

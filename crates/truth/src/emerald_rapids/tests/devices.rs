@@ -62,6 +62,8 @@ fn a_core_reads_a_device_and_rings_a_doorbell() {
     let facts = [
         (10, StackFact::CoreComes { port: 1, reads: true }),
         (12, StackFact::CoreComes { port: 1, reads: false }),
+        (14, StackFact::CoreComes { port: 2, reads: false }),
+        (18, StackFact::CoreAnswered { port: 2, reads: false }),
         (20, StackFact::CoreAnswered { port: 1, reads: false }),
         (40, StackFact::CoreAnswered { port: 1, reads: true }),
     ];
@@ -72,12 +74,13 @@ fn a_core_reads_a_device_and_rings_a_doorbell() {
     counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.PART1", 16);
     counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART1", 1);
     counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.ALL_PARTS", 16);
-    counts(&at, 0, "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO", 30 + 8);
-    // Both are there from 12 to 20, one from 10 to 40.
-    counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 2);
+    counts(&at, 0, "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO", 30 + 8 + 4);
+    // Writes are there from 12 to 20, two of them from 14 to 18; a read from 10 to 40.
+    counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 3);
     counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 30);
     counts(&at, 0, "irp/TxC_BL_NCS_OCCUPANCY", 30);
     counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCB_0", 8);
+    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCS_0", 30);
     counts(&at, 0, "m2pcie/TxC_INSERTS_BL.AGT_0", 1);
 }
 

@@ -285,6 +285,8 @@ fn an_agent_looks_up_for_the_other_socket() {
         (1, Fact::LooksUp(agent, class(Kind::RemoteOwnership), Found::Shared)),
         (2, Fact::LooksUp(agent, class(Kind::RemoteData), Found::Nothing)),
         (3, Fact::LooksUp(agent, class(Kind::RemoteWritebackExclusive), Found::Nothing)),
+        // Table 2-85: a claim is no read for ownership.
+        (3, Fact::LooksUp(agent, class(Kind::RemoteClaim), Found::Nothing)),
         // A store around the caches is no writeback.
         (3, Fact::LooksUp(agent, class(Kind::RemoteWrite), Found::Nothing)),
         (4, Fact::LooksUp(agent, class(Kind::SnoopData), Found::Modified)),
@@ -296,12 +298,13 @@ fn an_agent_looks_up_for_the_other_socket() {
     ];
     let at = of(&facts, 20);
     for (name, expected) in [
-        ("HITME_LOOKUP.READ", 2),
+        ("HITME_LOOKUP.READ", 3),
         ("HITME_LOOKUP.WRITE", 1),
         ("HITME_HIT.WBMTOE", 1),
         ("HITME_HIT.WBMTOI_OR_S", 0),
         ("HITME_MISS.SHARED_RDINVOWN", 1),
-        ("HITME_MISS.READ_OR_INV", 1),
+        ("HITME_MISS.NOTSHARED_RDINVOWN", 0),
+        ("HITME_MISS.READ_OR_INV", 2),
         ("HITME_UPDATE.RDINVOWN", 1),
         ("CORE_SNP.REMOTE_ONE", 1),
         ("CORE_SNP.REMOTE_GTONE", 1),

@@ -15,7 +15,8 @@ lines! {
     /// Links.
     LinkLines<LevelRow> in "links" {
         passed_gate: Line,
-        prefetches: [Line; 2],
+        prefetches: Line,
+        spawned: Line,
         accumulates: Line,
         ingress: ByClass<LevelNumber>,
         poor: ByClass<Line>,

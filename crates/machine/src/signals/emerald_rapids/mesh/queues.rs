@@ -31,24 +31,29 @@ pub struct Wait {
     pub no_room: u32,
 }
 
-/// Cycles in which messages of a queue starve, wait for room, and starve for want of it.
+/// Cycles in which messages of a queue starve, starve for want of room, and wait for room: those along the column, and
+/// along the row.
 #[derive(Debug, Clone, Default)]
-struct Starving([Waiting<1>; 3]);
+struct Starving {
+    any: Waiting<1>,
+    no_room: Waiting<1>,
+    outside: [Waiting<1>; 2],
+}
 
 impl Starving {
     /// A message has waited from `came` to `went`.
     #[inline]
-    fn wait(&mut self, stay: Stay, came: u64, went: u64, now: u64) -> Wait {
+    fn wait(&mut self, stay: Stay, (came, went): (u64, u64), along_row: bool, now: u64) -> Wait {
         let mut wait = Wait { stay, ..Wait::default() };
-        let ([all, outside, no_room], starves) = (&mut self.0, came + u64::from(PATIENCE));
+        let starves = came + u64::from(PATIENCE);
         if went > starves {
-            wait.starved = all.wait(starves, went, now).nonempty;
+            wait.starved = self.any.wait(starves, went, now).nonempty;
         }
         if stay.is_refused() {
             let room = came + u64::from(stay.outside);
-            wait.outside = outside.wait(came, room, now).nonempty;
+            wait.outside = self.outside[usize::from(along_row)].wait(came, room, now).nonempty;
             if room > starves {
-                wait.no_room = no_room.wait(starves, room, now).nonempty;
+                wait.no_room = self.no_room.wait(starves, room, now).nonempty;
             }
         }
         wait
@@ -102,7 +107,7 @@ impl Queues {
             let egress = &mut stop.egress[r][agent];
             let stay = egress.stay(put, message.left);
             if observed || stay.waited > PATIENCE || stay.is_refused() {
-                stays.egress = stop.egress_starving[r][agent].wait(stay, put, message.left, put);
+                stays.egress = stop.egress_starving[r][agent].wait(stay, (put, message.left), false, put);
             }
             egress.wait(message.left);
         }
@@ -115,7 +120,7 @@ impl Queues {
         if message.turned > message.reached {
             let (stop, came, went) = (&mut self.stops[usize::from(message.turn)], message.reached, message.turned);
             let stay = stop.turning[r].wait(came, went, put);
-            stays.turning = stop.turning_starving[r].wait(stay, came, went, put);
+            stays.turning = stop.turning_starving[r].wait(stay, (came, went), false, put);
             if message.ordered > came && way.source.row != way.goal.row {
                 stays.ordered = stop.ordered[usize::from(way.down)].wait(came, message.ordered, put).nonempty;
             }
@@ -130,7 +135,7 @@ impl Queues {
         if message.taken > message.arrived {
             let (stop, came, went) = (&mut self.stops[usize::from(message.to)], message.arrived, message.taken);
             let stay = stop.ingress[r].wait(came, went, put);
-            stays.ingress = stop.ingress_starving[r].wait(stay, came, went, put);
+            stays.ingress = stop.ingress_starving[r].wait(stay, (came, went), way.along_row, put);
         }
         stays
     }

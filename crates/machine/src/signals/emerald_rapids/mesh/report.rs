@@ -202,6 +202,6 @@ fn report_own(
     some(lines.zero, stay.full);
     some(lines.returned, 1);
     some(lines.stalled, outside);
-    some(lines.held, stay.waited);
+    some(lines.held, stay.waited - stay.outside);
     some(lines.transgress, held);
 }
