@@ -105,8 +105,9 @@ fn places(machine: &str) -> [Option<Place>; 6] {
         "nehalem" => [
             Some(queue("GQ_ALLOC", "READ_TRACKER")),
             None,
+            Some(queue("LLC_HITS", "WRITE")),
+            // Of writes those that miss: nothing else does here.
             Some(queue("GQ_ALLOC", "WRITE_TRACKER")),
-            None,
             Some(queue("QMC_NORMAL_READS", "ANY")),
             Some(queue("QMC_WRITES", "FULL_ANY")),
         ],
@@ -258,6 +259,6 @@ fn the_oldest_machine_reads_and_writes_the_same_lines() {
     assert_eq!(on(&["read", "0x80000", "64", "3"], PLAIN), expected);
     let expected = Lines { loads: 16384 + 8192, written_back: 8192, memory_read: 24576, ..Lines::default() };
     assert_eq!(on(&["write", "0x80000"], PLAIN), expected);
-    let expected = Lines { written_back: 16384, memory_written: 16384, ..Lines::default() };
+    let expected = Lines { streamed: 16384, memory_written: 16384, ..Lines::default() };
     assert_eq!(on(&["stream", "0x100000"], PLAIN), expected);
 }
