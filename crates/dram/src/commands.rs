@@ -151,7 +151,8 @@ impl Channel {
         let row = self.banks.open_row(bank);
         if self.lane(Lane::Reads).wants(bank, row, starved) {
             observer.preempts(Pending::Reads, cycle);
-        } else if self.lane(Lane::Writes).wants(bank, row, starved) {
+        } else if [Lane::Writes, Lane::Underfills].into_iter().any(|lane| self.lane(lane).wants(bank, row, starved)) {
+            // What a write of a part reads first is an entry of the write queue, too.
             observer.preempts(Pending::Writes, cycle);
         }
     }

@@ -25,6 +25,8 @@ const RUNS: &[(&str, &str)] = &[
     ("emerald-rapids:sockets=2", "mixed:footprint=64M,requests=16000,remote=50,threads=128"),
     ("emerald-rapids:sockets=2", "ntstore:footprint=64M,requests=16000,remote=70,threads=128"),
     ("emerald-rapids:sockets=2", "dma-write:footprint=16M,requests=4000,remote=50"),
+    // Lines between devices wait where they come in.
+    ("emerald-rapids", "dma-write:footprint=16M,requests=2000,peer=60"),
     // Reads that keep the queues of memory full.
     ("emerald-rapids", "stream:footprint=1G,requests=64000,threads=128"),
     ("emerald-rapids", "random:footprint=1G,requests=64000,threads=128"),

@@ -6,17 +6,19 @@ use super::{Kind, Queue};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SnoopCause {
-    /// A core of this socket asks for the line.
+    /// A core of this socket asks for the line, or wants it written back.
     Core,
     /// The snoop filter needs its place.
     Evict,
-    /// The line must leave the caches: for a device, a streaming store, a flush, or the other socket.
+    /// A device of this socket asks for it, or the other socket snoops it.
     External,
+    /// The other socket asks for a line of this one's memory.
+    Remote,
 }
 
 impl SnoopCause {
     /// How many there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 }
 
 /// An entry of the snoop filter that gives way.
@@ -46,8 +48,8 @@ pub enum SnoopReply {
     Forwards,
     /// It sends the line, and shares it.
     Shares,
-    /// It sends the line, shares it, and writes it back.
-    SharesAndWrites,
+    /// It had modified the line, which it sends home, and shares.
+    WritesBack,
 }
 
 impl SnoopReply {
@@ -62,16 +64,14 @@ pub enum AgentFact {
     Queued(Queue),
     /// A request of the other socket leaves the queue.
     Dequeued(Queue),
-    /// One core is snooped, or (the last) all that may have the line.
+    /// One core that has the line is snooped, or (the last) several.
     SnoopsCores(SnoopCause, bool),
-    /// The core that was snooped did not have its line any more.
-    OwnerHadNothing,
+    /// A snoop has found a copy, which is given up without a word of it.
+    DropsSilently,
     /// An entry of the snoop filter gives way.
     DropsEntry(FilterVictim),
     /// A core learns that its request of a kind will be done.
     Grants(Kind),
-    /// A modified line that a core gives up, or that gives way, goes to the slice, or (true) to memory.
-    PushesBack(bool),
     /// The other socket has answered a snoop.
     Answered(SnoopReply),
     /// Data from memory comes to the agent, since it is the agent that wants it.
@@ -87,6 +87,8 @@ pub enum MemoryUnitFact {
     NoWriteCredit(u8, bool),
     /// Data goes onto the mesh at once (false), or after it has waited.
     Sends(bool),
+    /// Data does not go straight to who asked for it: the other socket is asked first.
+    NotDirect,
     /// Data for the other socket goes to the link; or, for want of a credit (false), to its agent.
     SendsAway(bool),
 }

@@ -8,6 +8,8 @@ pub const LINE_DWS: u32 = 16;
 pub const DOORBELL_DWS: u32 = 2;
 /// Double words of an atomic operation's operand.
 pub const ATOMIC_DWS: u32 = 2;
+/// Double words of a write of a part of a line (assumption: an entry of a completion queue of 16 bytes).
+pub const PARTIAL_DWS: u32 = 4;
 /// Reads that the queue of inbound reads of a coherent port holds (assumption: what a port of sixteen lanes has under
 /// way at 64 GB/s).
 pub const INBOUND_READS: u16 = 192;
@@ -29,6 +31,11 @@ impl DeviceRequest {
     /// True if it reads memory.
     pub const fn reads(&self) -> bool {
         matches!(self.kind, Kind::DmaRead)
+    }
+
+    /// True if it writes a part of a line.
+    pub const fn is_partial(&self) -> bool {
+        matches!(self.kind, Kind::DmaPartial)
     }
 
     /// True if it is an atomic operation in memory.

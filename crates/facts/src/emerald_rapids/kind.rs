@@ -127,7 +127,7 @@ kinds! {
     /// Read for ownership of another socket.
     RemoteOwnership, "InvOwn", Remote, Ownership;
     /// Ownership without data for another socket.
-    RemoteClaim, "InvItoE", Remote, Ownership;
+    RemoteClaim, "InvItoE", Remote, Flush;
     /// DMA read of another socket.
     RemoteCurrent, "RdCur", Remote, Data;
     /// Writeback of another socket.
@@ -151,6 +151,11 @@ impl Kind {
     /// Name of the opcode.
     pub const fn opcode(self) -> &'static str {
         Self::FACTS[self as usize].0
+    }
+
+    /// True if a core or device of this socket reads the line to write it (RFO).
+    pub const fn reads_for_ownership(self) -> bool {
+        matches!(self, Self::Ownership | Self::OwnershipPrefetch | Self::DmaPartial | Self::DmaAtomic)
     }
 
     /// The queue that it comes through.
@@ -182,7 +187,7 @@ impl Kind {
 
     /// True if the requester will write to the line.
     pub const fn owns(self) -> bool {
-        matches!(self.lookup(), Lookup::Ownership)
+        matches!(self.lookup(), Lookup::Ownership) || matches!(self, Self::RemoteClaim)
     }
 
     /// True if the requester needs no data from memory: it overwrites the whole line.

@@ -76,7 +76,7 @@ messages! {
     ModifiedDone = "DataM_CmpO", Data, true;
     ExclusiveDone = "DataE_CmpO", Data, true;
     SharedDone = "DataSI_CmpO", Data, true;
-    SharedWritten = "RspFwdSWb", Data, true;
+    SharedWritten = "RspSWb", Data, true;
     Writeback = "WbMtoI", Writeback, true;
     WritebackShared = "WbMtoS", Writeback, true;
     WritebackExclusive = "WbMtoE", Writeback, true;

@@ -49,6 +49,8 @@ pub enum Taker {
     Stack(u8),
     /// The system agent.
     System,
+    /// The caching agent that asked, for itself.
+    Agent,
 }
 
 /// The ring that a message leaves a link on.
@@ -163,6 +165,8 @@ pub struct Arbitration {
     pub shared: [u16; NETWORKS],
     /// The network whose winners are slotted into a flit, and how many messages that takes; `None` if nobody wins.
     pub flit: Option<(u8, u8)>,
+    /// Uncore cycles in which the same comes out: those in which nothing can pay are one.
+    pub times: u32,
     /// Classes whose first message could pay, and would have had room in the flit.
     pub left_over: [[bool; LINK_CLASSES]; NETWORKS],
 }
@@ -217,8 +221,8 @@ pub enum LinkWidth {
 pub enum LinkFact {
     /// A message comes off the mesh to an idle link, and goes into a flit of its own.
     PassesGate(LinkPacket),
-    /// It waits for the link; the last says whether the link layer has no room meanwhile.
-    WaitsAtGate(LinkPacket, bool),
+    /// It waits for the link.
+    WaitsAtGate(LinkPacket),
     /// It goes into a flit.
     LeavesGate(LinkPacket),
     /// A message in a flit takes its credits.
@@ -227,8 +231,13 @@ pub enum LinkFact {
     Arbitrates(Arbitration),
     /// The link layer has no room for the next flit.
     Stalls,
-    /// It has room again, after so many uncore cycles.
-    Resumes(u32),
+    /// It has room again.
+    Resumes {
+        /// After so many uncore cycles.
+        cycles: u32,
+        /// In so many of these a line waited.
+        lines: u32,
+    },
     /// It has: messages of a network, on the address ring (0) or the data ring, have waited for so many of these.
     MadeNoProgress {
         /// Virtual network.
@@ -277,7 +286,7 @@ pub enum LinkFact {
     PassesFlow(LinkPacket),
     /// It leaves the link layer for its flow queue.
     EntersFlow(LinkPacket),
-    /// It may not leave its flow queue in this cycle.
+    /// It could leave its flow queue in this cycle, and another one of its ring does.
     StaysInFlow(LinkPacket),
     /// It leaves the flow queue.
     LeavesFlow(LinkPacket),

@@ -62,6 +62,8 @@ conditions! {
     UncoreHot,
     /// Another die is hot.
     DieHot,
+    /// A memory controller is hot.
+    MemoryHot,
     /// The regulator is hot.
     RegulatorHot,
     /// Vector code of 256 bits bounds the frequency.

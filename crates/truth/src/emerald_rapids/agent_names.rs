@@ -19,7 +19,6 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
     let CachingCells { ingress, outside: [snoops, reads, writebacks], snooped, dropped, answered, .. } = &cells.caching;
     let of = |cause: SnoopCause, all: usize| snooped[cause as usize][all];
     let [modified, exclusive, shared] = *dropped;
-    let anything = |found: Found| found != Found::Nothing;
     let any = |_: Found| true;
     let remote = |kind: Kind| kind.queue() == Queue::Remote;
     // Stores around the caches come through the same queue, and are no writebacks.
@@ -27,15 +26,6 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
     // Tables 2-85 and 2-86 put claims and all else beside reads for ownership.
     let owned = |kind: Kind| kind == Kind::RemoteOwnership;
     let shares = |found: Found| matches!(found, Found::Shared | Found::Forward | Found::FilterShared);
-    // A read of the other socket is a snoop of one core, its snoop one of all that may have the line.
-    let for_remote = |all: usize| {
-        if all == 0 {
-            looked_up(cells, remote, anything)
-        } else {
-            looked_up(cells, |kind| kind.queue() == Queue::Snoop, anything)
-        }
-    };
-    let evicted = |all: usize| if all == 0 { modified + exclusive } else { shared };
     let gauge = |name: &str| match name {
         "IRQ" => Some(ingress),
         "IPQ" => Some(snoops),
@@ -60,23 +50,23 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
             match cause {
                 "CORE" => of(SnoopCause::Core, all),
                 "EXT" => of(SnoopCause::External, all),
-                "EVICT" => evicted(all),
-                "REMOTE" => for_remote(all),
-                "ANY" => of(SnoopCause::Core, all) + of(SnoopCause::External, all) + evicted(all) + for_remote(all),
+                "EVICT" => of(SnoopCause::Evict, all),
+                "REMOTE" => of(SnoopCause::Remote, all),
+                "ANY" => snooped.iter().map(|cause| cause[all]).sum(),
                 _ => return None,
             }
         }
-        // All copies go because a core is to own the line.
-        ("MISC", "RFO_HIT_S") => of(SnoopCause::Core, 1),
-        ("MISC", "RSPI_WAS_FSE") => cells.caching.owner_had_nothing,
+        // Table 2-91: reads for ownership that hit in S; snoops that hit and drop their line silently.
+        ("MISC", "RFO_HIT_S") => {
+            looked_up(cells, Kind::reads_for_ownership, |found| matches!(found, Found::Shared | Found::FilterShared))
+        }
+        ("MISC", "RSPI_WAS_FSE") => cells.caching.dropped_silently,
         ("DIRECT_GO_OPC", "PULL") => granted(&streams),
         ("DIRECT_GO_OPC", "GO_PULL") => granted(&Kind::is_writeback),
         ("DIRECT_GO_OPC", "EXTCMP") => granted(&Kind::is_device),
         ("DIRECT_GO_OPC", "GO") => granted(&|kind| !streams(kind) && !kind.is_writeback() && !kind.is_device()),
         ("DIRECT_GO", "HA_TOR_DEALLOC") => cells.tor.iter().map(|stay| stay.entries - stay.live).sum(),
         ("DIRECT_GO", "HA_SUPPRESS_NO_D2C") => cells.caching.took_data,
-        ("WB_PUSH_MTOI", "LLC") => cells.caching.pushed_back[0],
-        ("WB_PUSH_MTOI", "MEM") => cells.caching.pushed_back[1],
         // Every snoop of the other socket is a home agent's for one of this socket's requests.
         ("SNOOPS_SENT", "ALL" | "LOCAL" | "DIRECT_LOCAL") => cells.home.value("DIR_LOOKUP", "SNP")?,
         ("SNOOP_RESP" | "SNOOP_RESP_LOCAL", name) => {
@@ -84,7 +74,8 @@ pub fn value(cells: &AgentCells, event: &str, subevent: &str) -> Option<u64> {
                 "RSPI" => SnoopReply::Nothing,
                 "RSPIFWD" => SnoopReply::Forwards,
                 "RSPSFWD" => SnoopReply::Shares,
-                "RSPFWDWB" => SnoopReply::SharesAndWrites,
+                // Of what had been modified (Table 2-123).
+                "RSPWB" => SnoopReply::WritesBack,
                 _ => return None,
             };
             answered[reply as usize]

@@ -12,13 +12,11 @@ pub struct CachingCells {
     /// Snoops, reads and writebacks of the other socket that wait.
     pub outside: [Gauge; 3],
     pub devices: u64,
-    /// By cause: one core, all that may have the line.
+    /// By cause: one core, several.
     pub snooped: [[u64; 2]; SnoopCause::COUNT],
-    pub owner_had_nothing: u64,
+    pub dropped_silently: u64,
     pub dropped: [u64; FilterVictim::COUNT],
     pub granted: [u64; Kind::COUNT],
-    /// To the slice, to memory.
-    pub pushed_back: [u64; 2],
     pub answered: [u64; SnoopReply::COUNT],
     pub took_data: u64,
 }
@@ -30,10 +28,9 @@ impl Default for CachingCells {
             outside: Default::default(),
             devices: 0,
             snooped: Default::default(),
-            owner_had_nothing: 0,
+            dropped_silently: 0,
             dropped: [0; FilterVictim::COUNT],
             granted: [0; Kind::COUNT],
-            pushed_back: [0; 2],
             answered: [0; SnoopReply::COUNT],
             took_data: 0,
         }
@@ -50,10 +47,9 @@ impl CachingCells {
             AgentFact::Queued(queue) => self.outside(queue).enter(cycle, ENDLESS),
             AgentFact::Dequeued(queue) => self.outside(queue).leave(cycle, ENDLESS),
             AgentFact::SnoopsCores(cause, all) => self.snooped[cause as usize][usize::from(all)] += 1,
-            AgentFact::OwnerHadNothing => self.owner_had_nothing += 1,
+            AgentFact::DropsSilently => self.dropped_silently += 1,
             AgentFact::DropsEntry(entry) => self.dropped[entry as usize] += 1,
             AgentFact::Grants(kind) => self.granted[kind as usize] += 1,
-            AgentFact::PushesBack(to_memory) => self.pushed_back[usize::from(to_memory)] += 1,
             AgentFact::Answered(reply) => self.answered[reply as usize] += 1,
             AgentFact::TakesData => self.took_data += 1,
         }

@@ -113,8 +113,9 @@ struct HalfCells {
     reads: [Gauge; MemoryPrefetch::COUNT],
     /// Those that memory has answered.
     read: [u64; MemoryPrefetch::COUNT],
-    /// Writes of lines and of parts, in the write tracker.
+    /// Writes of lines and of parts, in the write tracker; all of them.
     writes: [Gauge; 2],
+    written: Gauge,
 }
 
 /// Totals of a unit where mesh and memory meet.
@@ -150,6 +151,9 @@ impl UnitCells {
             MemoryAction::Write => half.writes[0].enter(cycle, ENDLESS),
             MemoryAction::PartialWrite => half.writes[1].enter(cycle, ENDLESS),
         }
+        if request.action != MemoryAction::Read {
+            half.written.enter(cycle, ENDLESS);
+        }
     }
 
     /// Memory has done a request.
@@ -163,12 +167,14 @@ impl UnitCells {
             MemoryAction::Write => half.writes[0].leave(cycle, ENDLESS),
             MemoryAction::PartialWrite => half.writes[1].leave(cycle, ENDLESS),
         }
+        if request.action != MemoryAction::Read {
+            half.written.leave(cycle, ENDLESS);
+        }
     }
 
-    /// A line has come with directory bits, for which the other socket is asked first or not.
-    pub const fn look(&mut self, state: DirectoryState, queries: bool) {
+    /// A line has come with directory bits.
+    pub const fn look(&mut self, state: DirectoryState) {
         self.found[state as usize] += 1;
-        self.queried_first += queries as u64;
     }
 
     /// Something else happens.
@@ -179,6 +185,7 @@ impl UnitCells {
             MemoryUnitFact::NoWriteCredit(half, true) => self.writes_wait[usize::from(half) % 2].enter(cycle, ENDLESS),
             MemoryUnitFact::NoWriteCredit(half, false) => self.writes_wait[usize::from(half) % 2].leave(cycle, ENDLESS),
             MemoryUnitFact::Sends(waited) => self.sent[usize::from(waited)] += 1,
+            MemoryUnitFact::NotDirect => self.queried_first += 1,
             MemoryUnitFact::SendsAway(direct) => self.sent_away[usize::from(direct)] += 1,
         }
     }
@@ -197,7 +204,8 @@ impl UnitCells {
     /// Brings its sums up to a cycle.
     pub fn bring_up(&mut self, cycle: u64) {
         for half in &mut self.halves {
-            half.reads.iter_mut().chain(&mut half.writes).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+            let gauges = half.reads.iter_mut().chain(&mut half.writes).chain([&mut half.written]);
+            gauges.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
         self.writes_wait.iter_mut().chain([&mut self.reads_wait]).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
     }
@@ -224,8 +232,8 @@ impl UnitCells {
             ("BYPASS_M2M_EGRESS", "TAKEN") => return Some(self.sent[0]),
             ("BYPASS_M2M_EGRESS", "NOT_TAKEN") => return Some(self.sent[1]),
             // Data does not go straight to the core where the directory says otherwise, or the agent wants it.
-            ("DIRECT2CORE_NOT_TAKEN_DIRSTATE", "NON_CISGRESS") => return Some(self.queried_first),
-            ("DIRECT2UPI_NOT_TAKEN_CREDITS", "EGRESS") => return Some(self.sent_away[0]),
+            ("DIRECT2CORE_NOT_TAKEN_DIRSTATE", "EGRESS" | "NON_CISGRESS") => return Some(self.queried_first),
+            ("DIRECT2UPI_NOT_TAKEN_CREDITS", "EGRESS" | "NON_CISGRESS") => return Some(self.sent_away[0]),
             ("DIRECT2UPI_TAKEN", "") => return Some(self.sent_away[1]),
             _ => {}
         }
@@ -250,7 +258,7 @@ impl UnitCells {
             // Writes of whole lines are done with when they are in the queue, those of parts when memory has them.
             ("WR_TRACKER_POSTED_INSERTS", "CH") => sum(&|half| half.writes[0].entries),
             ("WR_TRACKER_POSTED_OCCUPANCY", "CH") => sum(&|half| half.writes[0].occupied),
-            ("WR_TRACKER_NE", "CH") => sum(&|half| half.writes[0].nonempty),
+            ("WR_TRACKER_NE", "CH") => sum(&|half| half.written.nonempty),
             ("WR_TRACKER_NONPOSTED_INSERTS", "CH") => sum(&|half| half.writes[1].entries),
             ("WR_TRACKER_NONPOSTED_OCCUPANCY", "CH") => sum(&|half| half.writes[1].occupied),
             ("PREFCAM_INSERTS", "XPT" | "XPT_ALLCH") | ("PREFCAM_DEMAND_MERGE", "XPT_ALLCH") => {

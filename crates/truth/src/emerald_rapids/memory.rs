@@ -42,7 +42,7 @@ struct HalfCells {
     /// Reads are preferred, writes are.
     modes: [Gauge; 2],
     /// Ranks whose clock is off.
-    clock_off: [Gauge; 2],
+    clock_on: [Gauge; 2],
 }
 
 /// Totals of one memory channel.
@@ -148,7 +148,10 @@ impl ChannelCells {
     pub fn add(&mut self, half: u8, fact: MemoryFact, cycle: u64, room: [u64; 2]) {
         let of = &mut self.halves[usize::from(half) % 2];
         match fact {
-            MemoryFact::Starts => of.modes[0].enter(0, ENDLESS),
+            MemoryFact::Starts => {
+                of.modes[0].enter(0, ENDLESS);
+                of.clock_on.iter_mut().for_each(|rank| rank.enter(0, ENDLESS));
+            }
             MemoryFact::Command(sent) => of.command(&sent),
             MemoryFact::Delivers => of.buffer.leave(cycle, ENDLESS),
             MemoryFact::Enters(queue) => of.queues[queue as usize].enter(cycle, room[queue as usize]),
@@ -166,7 +169,7 @@ impl ChannelCells {
             }
             MemoryFact::Preempts(victim) => of.preempted[victim as usize] += 1,
             MemoryFact::State(MemoryState::ClockOn(rank), on) => {
-                switch(&mut of.clock_off[usize::from(rank) % 2], !on, cycle);
+                switch(&mut of.clock_on[usize::from(rank) % 2], on, cycle);
             }
             MemoryFact::State(MemoryState::Throttled(rank), on) => {
                 switch(&mut self.throttled[usize::from(rank) % 2], on, cycle);
@@ -185,7 +188,7 @@ impl ChannelCells {
             for (queue, room) in half.queues.iter_mut().zip(room) {
                 *queue = queue.at(cycle, room);
             }
-            let levels = half.modes.iter_mut().chain(&mut half.clock_off).chain([&mut half.buffer]);
+            let levels = half.modes.iter_mut().chain(&mut half.clock_on).chain([&mut half.buffer]);
             levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
         let levels = self.throttled.iter_mut().chain([&mut self.critical, &mut self.refreshing]);
@@ -298,7 +301,7 @@ impl ChannelCells {
             ("POWER_CHANNEL_PPD", "") => Some(self.down.full),
             ("POWER_CKE_CYCLES", _) => {
                 let number: usize = subevent.strip_prefix("LOW_")?.parse().ok()?;
-                Some(self.halves.get(number / 2)?.clock_off[number % 2].occupied)
+                Some(self.halves.get(number / 2)?.clock_on[number % 2].occupied)
             }
             _ => return None,
         })

@@ -92,6 +92,7 @@ impl PackageCells {
             "HOT_CORE" => Condition::CoreHot,
             "HOT_UNCORE" => Condition::UncoreHot,
             "HOT_MCP" => Condition::DieHot,
+            "HOT_IPM" => Condition::MemoryHot,
             "VR_HOT_CYCLES" => Condition::RegulatorHot,
             "FREQ_CLIP_AVX256" => Condition::ShortVectors,
             "FREQ_CLIP_AVX512" => Condition::LongVectors,

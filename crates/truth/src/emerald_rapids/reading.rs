@@ -56,7 +56,7 @@ impl FactReader<Fact> for Ledger {
             }
             Fact::LooksInDirectory(agent, unit, state, queries) => {
                 self.agent(agent).home.look(queries);
-                self.memory_unit((agent.0, unit)).look(state, queries);
+                self.memory_unit((agent.0, unit)).look(state);
             }
             Fact::ChangesDirectory(agent, unit, (from, to), had) => {
                 self.agent(agent).home.change(had);
@@ -127,6 +127,10 @@ impl Ledger {
         let (here, peer) = (number(socket), number(socket ^ 1));
         if let LinkFact::Width(from, to) = fact {
             self.cells.links[peer].set_width(from, to, 1, upiclk);
+        }
+        // The other end gets the request, and answers it.
+        if let LinkFact::ShutsDown(granted) = fact {
+            self.cells.links[peer].shut_downs[usize::from(granted)] += 1;
         }
         self.cells.links[here].read(fact, uclk, upiclk);
     }

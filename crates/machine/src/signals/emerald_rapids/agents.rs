@@ -1,15 +1,10 @@
 //! The signals of caching agents, beside those of look-ups and tables of requests.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{
-    AgentFact, Class, FilterVictim, Found, Kind, MemoryUnitFact, Queue, SnoopCause, UnitInstance,
-};
+use pericore_facts::emerald_rapids::{AgentFact, Class, Found, Kind, MemoryUnitFact, Queue, UnitInstance};
 use pericore_hardware::signal::SignalSink;
 
 use super::emitter::SignalMaker;
-
-/// Why the fourth kind of snoops is made: a request of the other socket.
-const REMOTE: usize = 3;
 
 impl<S: SignalSink> SignalMaker<'_, S> {
     /// Something happens at an agent.
@@ -19,22 +14,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             AgentFact::Queued(Queue::Io) => lines.devices,
             AgentFact::Queued(queue) => return self.outside(agent, queue, true, at),
             AgentFact::Dequeued(queue) => return self.outside(agent, queue, false, at),
-            AgentFact::SnoopsCores(cause, all) => {
-                let (line, claims) = (lines.snooped[cause as usize][usize::from(all)], lines.claimed_shared);
-                if cause == SnoopCause::Core && all {
-                    self.happens(agent, claims, at);
-                }
-                line
-            }
-            AgentFact::OwnerHadNothing => lines.owner_had_nothing,
-            AgentFact::DropsEntry(entry) => {
-                let all = usize::from(entry == FilterVictim::Shared);
-                let (line, snoop) = (lines.dropped[entry as usize], lines.snooped[SnoopCause::Evict as usize][all]);
-                self.happens(agent, snoop, at);
-                line
-            }
+            AgentFact::SnoopsCores(cause, several) => lines.snooped[cause as usize][usize::from(several)],
+            AgentFact::DropsSilently => lines.drops_silently,
+            AgentFact::DropsEntry(entry) => lines.dropped[entry as usize],
             AgentFact::Grants(kind) => lines.granted[granted(kind)],
-            AgentFact::PushesBack(to_memory) => lines.pushed_back[usize::from(to_memory)],
             AgentFact::Answered(reply) => {
                 let [line, local] = [0, 1].map(|set: usize| lines.answered[set][reply as usize]);
                 self.happens(agent, local, at);
@@ -55,13 +38,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         self.holds(self.signals.lines.agents.outside[number], agent, comes, at);
     }
 
-    /// An agent looks up a request of the other socket: its HitME cache, and the cores that may have the line.
+    /// An agent looks up a request of the other socket: its HitME cache.
     #[inline(never)]
     pub(super) fn looks_up_for_other(&mut self, agent: UnitInstance, class: Class, found: Found, at: Tick) {
         let lines = &self.signals.lines.agents;
-        let snooped = lines.snooped[REMOTE];
         match class.kind.queue() {
-            Queue::Snoop if found != Found::Nothing => self.happens(agent, snooped[1], at),
             Queue::RemoteWriteback if class.kind != Kind::RemoteWrite => {
                 let owned = usize::from(class.kind == Kind::RemoteWritebackExclusive);
                 let (looked_up, hit) = (lines.hitme_looked_up[1], lines.hitme_hit[owned]);
@@ -78,9 +59,6 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 if owns {
                     self.happens(agent, updated, at);
                 }
-                if found != Found::Nothing {
-                    self.happens(agent, snooped[0], at);
-                }
             }
             _ => {}
         }
@@ -93,6 +71,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             MemoryUnitFact::ReadWaits(on) => self.holds(lines.read_waits, unit, on, at),
             MemoryUnitFact::NoWriteCredit(half, on) => self.holds(lines.writes_wait[usize::from(half)], unit, on, at),
             MemoryUnitFact::Sends(waited) => self.happens(unit, lines.sent[usize::from(waited)], at),
+            MemoryUnitFact::NotDirect => self.happens(unit, lines.not_direct, at),
             MemoryUnitFact::SendsAway(direct) => self.happens(unit, lines.sent_away[usize::from(direct)], at),
         }
     }

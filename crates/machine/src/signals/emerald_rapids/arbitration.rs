@@ -1,7 +1,9 @@
 //! The signals of arbitrations for the next flit of a link.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid, UnitInstance};
+use pericore_facts::emerald_rapids::{
+    ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid, UnitInstance,
+};
 use pericore_hardware::signal::SignalSink;
 
 use super::emitter::SignalMaker;
@@ -19,7 +21,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             match arbitration.outcomes[network][class] {
                 ArbitrationOutcome::Idle | ArbitrationOutcome::Wins(_) => {}
                 ArbitrationOutcome::Loses => self.happens(link, lines.lost[network][class], at),
-                ArbitrationOutcome::Poor => self.happens(link, poor, at),
+                ArbitrationOutcome::Poor => self.repeats(link, poor, arbitration.times, at),
                 ArbitrationOutcome::Silent => {
                     self.happens(link, poor, at);
                     self.happens(link, silent, at);
@@ -33,12 +35,12 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let ([for_networks, for_rings], one_ring, alone) = (lines.scarce, lines.one_ring, lines.alone);
         let both_wait = waited[0] != [false; 2] && waited[1] != [false; 2];
         if both_wait && arbitration.shared.iter().max().is_some_and(|&shared| shared < FOR_NETWORKS) {
-            self.happens(link, for_networks, at);
+            self.repeats(link, for_networks, arbitration.times, at);
         }
         for network in 0..NETWORKS {
             if waited[network] == [true; 2] {
                 if arbitration.shared[network] < FOR_RINGS {
-                    self.happens(link, for_rings, at);
+                    self.repeats(link, for_rings, arbitration.times, at);
                 }
                 if shares[network][0] != shares[network][1] {
                     self.happens(link, one_ring[network][usize::from(shares[network][1])], at);
@@ -82,9 +84,16 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         if let (Some(address), Some(block)) = (address, block) {
             let together = address == Paid::Shared && block == Paid::Shared;
             self.happens(link, attempted, at);
-            self.happens(link, slotted[usize::from(together)], at);
+            if together {
+                self.happens(link, slotted, at);
+            }
         }
         self.happens(link, header, at);
+        for (ring, classes) in [0..ADDRESS_CLASSES, ADDRESS_CLASSES..LINK_CLASSES].into_iter().enumerate() {
+            if left_over.iter().any(|of| of[classes.clone()].contains(&true)) {
+                self.happens(link, self.signals.lines.links.cant_slot[ring], at);
+            }
+        }
         for (network, classes) in (0..).zip(left_over) {
             for (class, _) in (0..).zip(classes).filter(|&(_, left)| *left) {
                 self.happens(link, self.signals.lines.links.missed[network][class], at);

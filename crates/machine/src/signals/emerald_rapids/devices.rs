@@ -2,15 +2,27 @@
 
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{
-    ATOMIC_DWS, DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, Kind, LINE_DWS, PeerLine, PeerStation,
-    StackFact, UnitInstance,
+    ATOMIC_DWS, DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, Kind, LINE_DWS, PARTIAL_DWS, PeerLine,
+    PeerStation, StackFact, UnitInstance,
 };
 use pericore_hardware::signal::SignalSink;
 
 use super::emitter::SignalMaker;
+use super::lines::levels::LevelNumber;
 
 /// The queue of a coherent port for data.
 const DATA_QUEUE: u8 = 2;
+
+/// Double words that a request has.
+const fn dws(request: DeviceRequest) -> u32 {
+    if request.is_atomic() {
+        ATOMIC_DWS
+    } else if request.is_partial() {
+        PARTIAL_DWS
+    } else {
+        LINE_DWS
+    }
+}
 
 impl<S: SignalSink> SignalMaker<'_, S> {
     /// A request of a device is somewhere.
@@ -22,7 +34,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 let kind = if request.is_atomic() { 2 } else { usize::from(!reads) };
                 let (words, requests) = (lines.words[kind][port], lines.requests[kind][port]);
                 let (held, inbound) = (lines.lines, lines.inbound_reads);
-                self.repeats(stack, words, if request.is_atomic() { ATOMIC_DWS } else { LINE_DWS }, at);
+                self.repeats(stack, words, dws(request), at);
                 self.happens(stack, requests, at);
                 self.all(stack, |lines| &lines.devices.entered, at);
                 if request.walks {
@@ -36,8 +48,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     self.all(stack, |lines| &lines.devices.reads_entered, at);
                     self.level::<true>(inbound, stack, at);
                 } else if request.is_atomic() {
-                    let atomic = self.signals.lines.devices.atomic_entered;
-                    self.happens(stack, atomic, at);
+                    self.all(stack, |lines| &lines.devices.atomic_entered, at);
                 } else {
                     self.all(stack, |lines| &lines.devices.writes_entered, at);
                 }
@@ -47,14 +58,15 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 let (left, by_port, line_sent) = (lines.left, lines.port_left[port / 4], lines.line_sent);
                 self.happens(stack, left, at);
                 self.happens(stack, by_port, at);
+                if reads {
+                    self.happens(stack, self.signals.lines.devices.read_left, at);
+                }
                 if request.kind == Kind::DmaWriteback {
                     self.happens(stack, line_sent, at);
                 }
             }
             DeviceStation::DataComes(waits) => {
-                let (came, waiting, level, inbound) =
-                    (lines.data_came, lines.data_waits, lines.data, lines.inbound_reads);
-                self.happens(stack, came, at);
+                let (waiting, level, inbound) = (lines.data_waits, lines.data, lines.inbound_reads);
                 self.level::<true>(level, stack, at);
                 if waits {
                     self.happens(stack, waiting, at);
@@ -62,31 +74,32 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.level::<false>(inbound, stack, at);
             }
             DeviceStation::DataEnters => {
-                let inside = lines.data_inside;
-                self.all(stack, |lines| &lines.devices.data_entered, at);
-                inside.into_iter().for_each(|level| self.level::<true>(level, stack, at));
+                let (entered, inside, data) = (lines.data_entered, lines.data_inside, lines.data);
+                self.level::<false>(data, stack, at);
+                self.happens(stack, entered, at);
+                self.level::<true>(inside, stack, at);
+                self.takes_credit(stack, 0, request.port, at);
             }
             DeviceStation::DataGoesUp => {
-                let (up, data, inside, waits) =
-                    (lines.data_up[port], lines.data, lines.data_inside, lines.completions[port]);
-                self.level::<false>(data, stack, at);
-                inside.into_iter().for_each(|level| self.level::<false>(level, stack, at));
+                let (up, inside, waits) = (lines.data_up[port], lines.data_inside, lines.completions[port]);
+                self.level::<false>(inside, stack, at);
+                self.gives_credit(stack, 0, request.port, at);
                 self.happens(stack, up, at);
-                self.level::<true>(waits, stack, at);
+                self.completion(stack, waits, true, at);
             }
             DeviceStation::Permitted => {
                 let (up, waits) = (lines.data_up[port], lines.completions[port]);
                 if request.is_atomic() {
                     // What the line held goes back to the device.
                     self.happens(stack, up, at);
-                    self.level::<true>(waits, stack, at);
+                    self.completion(stack, waits, true, at);
                 }
                 self.all(stack, |lines| &lines.devices.permitted, at);
             }
             DeviceStation::Completes => {
                 let (held, walks, waits) = (lines.lines, lines.walks, lines.completions[port]);
                 if reads || request.is_atomic() {
-                    self.level::<false>(waits, stack, at);
+                    self.completion(stack, waits, false, at);
                 }
                 if !reads && !request.is_atomic() {
                     self.all(stack, |lines| &lines.devices.writes_done, at);
@@ -112,17 +125,20 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 }
             }
             StackFact::CoreComes { port, reads } => {
+                self.takes_credit(stack, 1 + usize::from(reads), port, at);
+                let lines = &self.signals.lines.devices;
                 let (kind, port) = (usize::from(!reads), usize::from(port) % 8);
                 let (words, requests) = (lines.core_words[kind][port], lines.core_requests[kind][port]);
                 let came = lines.core_came;
                 self.happens(stack, came, at);
                 self.repeats(stack, words, if reads { LINE_DWS } else { DOORBELL_DWS }, at);
                 self.happens(stack, requests, at);
-                self.all(stack, |lines| &lines.devices.core_kinds[kind], at);
+                self.happens(stack, self.signals.lines.devices.core_kinds[kind], at);
                 self.core_access(stack, kind, true, at);
             }
             StackFact::CoreAnswered { port, reads } => {
                 let reply = lines.core_reply[usize::from(!reads)];
+                self.gives_credit(stack, 1 + usize::from(reads), port, at);
                 if reads {
                     self.completes_read(stack, port, at);
                 }
@@ -132,6 +148,32 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             StackFact::TranslatesInterrupt => self.all(stack, |lines| &lines.devices.interrupts, at),
         }
+    }
+
+    /// A completion waits for its device, or no longer.
+    fn completion(&mut self, stack: UnitInstance, waits: LevelNumber, begins: bool, at: Tick) {
+        let [_, all] = self.signals.lines.devices.under_way;
+        [waits, all].into_iter().for_each(|level| self.holds(level, stack, begins, at));
+    }
+
+    /// A line of another device is with a stack, or no longer.
+    fn request_under_way(&mut self, stack: UnitInstance, begins: bool, at: Tick) {
+        let under_way = self.signals.lines.devices.under_way;
+        under_way.into_iter().for_each(|level| self.holds(level, stack, begins, at));
+    }
+
+    /// A credit into the stack is taken: for data of a device's read (0), for a write (1) or a read (2) of another's.
+    fn takes_credit(&mut self, stack: UnitInstance, class: usize, port: u8, at: Tick) {
+        let (lines, port) = (&self.signals.lines.devices, usize::from(port) / 4 % 2);
+        let (taken, held) = (lines.iio_credit[class][port], lines.iio_credit_held[class][port]);
+        self.happens(stack, taken, at);
+        self.level::<true>(held, stack, at);
+    }
+
+    /// It comes back.
+    fn gives_credit(&mut self, stack: UnitInstance, class: usize, port: u8, at: Tick) {
+        let held = self.signals.lines.devices.iio_credit_held[class][usize::from(port) / 4 % 2];
+        self.level::<false>(held, stack, at);
     }
 
     /// A device sends the data that was read from it.
@@ -145,7 +187,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     /// An access of a core to a device, a read or a write, is under way, or no longer.
     fn core_access(&mut self, stack: UnitInstance, kind: usize, begins: bool, at: Tick) {
         let lines = &self.signals.lines.devices;
-        let (under_way, queues) = (lines.core_under_way, lines.core_queues[kind]);
+        let (under_way, queues) = (lines.under_way, lines.core_queues[kind]);
         under_way.into_iter().chain(queues).for_each(|level| self.holds(level, stack, begins, at));
     }
 
@@ -159,6 +201,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             PeerStation::Enters => {
                 let (words, requests) = (lines.words_of[class][port], lines.requests_of[class][port]);
                 let (kind, place, waiting) = (lines.kinds[class], lines.places[far], lines.waiting);
+                let target = lines.targets[far];
+                self.happens(source, target, at);
                 self.repeats(source, words, LINE_DWS, at);
                 [requests, kind, place].into_iter().for_each(|line| self.happens(source, line, at));
                 self.all(source, |lines| &lines.peers.entered, at);
@@ -177,9 +221,13 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             PeerStation::Arrives => {
                 let (words, writes, came) = (lines.words_by[class][port], lines.writes_by[port], lines.came);
+                let of_class = lines.class_came[class];
+                let received = lines.received[usize::from(shared)][far][class];
                 let levels = [lines.arrived[far][class], lines.holds_credit[far][class]];
                 levels.into_iter().for_each(|level| self.level::<true>(level, goal, at));
-                self.happens(goal, came, at);
+                [came, of_class, received].into_iter().for_each(|line| self.happens(goal, line, at));
+                self.request_under_way(goal, true, at);
+                self.takes_credit(goal, 1 + class, line.port, at);
                 self.repeats(goal, words, LINE_DWS, at);
                 if !line.reads {
                     self.happens(goal, writes, at);
@@ -196,6 +244,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     (Some(_), false) => lines.returned_far[to][class],
                 };
                 levels.into_iter().for_each(|level| self.level::<false>(level, goal, at));
+                self.request_under_way(goal, false, at);
+                self.gives_credit(goal, 1 + class, line.port, at);
+                self.all(goal, |lines| &lines.peers.taken_lines, at);
                 self.happens(goal, returned, at);
                 if line.reads {
                     self.happens(goal, answered, at);
@@ -204,9 +255,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.happens(goal, sent, at);
             }
             PeerStation::Back => {
-                let received = lines.received[usize::from(shared)][far][class];
                 let pool = if far == 1 { lines.pooled_far[to] } else { lines.pooled[to] };
-                self.happens(source, received, at);
                 if shared {
                     self.happens(source, pool, at);
                 }

@@ -58,6 +58,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             );
             self.happens(unit, tracked, at);
             self.level::<true>(self.tracker(request), unit, at);
+            self.level::<true>(self.signals.lines.home.write_tracker[half], unit, at);
             self.happens(unit, written, at);
             return;
         }
@@ -90,7 +91,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     /// Memory has done a request.
     pub(super) fn leaves_memory(&mut self, unit: UnitInstance, request: MemoryRequest, at: Tick) {
         if request.action != MemoryAction::Read {
+            let half = usize::from(request.half) % 2;
             self.level::<false>(self.tracker(request), unit, at);
+            self.level::<false>(self.signals.lines.home.write_tracker[half], unit, at);
             return;
         }
         let (lines, half) = (&self.signals.lines.home, usize::from(request.half) % 2);
@@ -113,12 +116,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     ) {
         let lines = &self.signals.lines.home;
         let ([looked, found], decided) = (lines.found[state as usize], lines.looked[usize::from(queries)]);
-        let (not_direct, snoop) = (lines.not_direct, self.signals.lines.agents.snoop_sent);
+        let snoop = self.signals.lines.agents.snoop_sent;
         self.happens((socket, unit), looked, at);
         self.happens((socket, unit), found, at);
         self.happens((socket, cha), decided, at);
         if queries {
-            self.happens((socket, unit), not_direct, at);
             self.happens((socket, cha), snoop, at);
         }
     }

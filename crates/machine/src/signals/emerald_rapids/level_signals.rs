@@ -47,7 +47,7 @@ impl LevelSignals {
         }
         for (level, room) in [
             (lines.devices.inbound_reads, INBOUND_READS.into()),
-            (lines.devices.data_inside[0], INBOUND_DATA.into()),
+            (lines.devices.data_inside, INBOUND_DATA.into()),
             // Both halves of a channel.
             (lines.memory.powered_down, 2),
         ] {

@@ -2,8 +2,8 @@
 
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{
-    ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkClass, LinkFact, LinkMessage, LinkPacket,
-    LinkWidth, NARROWING, NETWORKS, Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING, flits as flits_of,
+    ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LinkClass, LinkFact, LinkMessage, LinkPacket, LinkWidth,
+    NARROWING, NETWORKS, Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING, flits as flits_of,
 };
 use pericore_hardware::signal::SignalSink;
 
@@ -24,17 +24,24 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.happens(link, passed, at);
                 self.happens(link, header, at);
                 self.prefetches(link, packet, at);
-            }
-            LinkFact::WaitsAtGate(packet, stalled) => {
-                let (level, accumulates) =
-                    (lines.ingress[usize::from(packet.network)][packet.class()], lines.accumulates);
-                self.level::<true>(level, link, at);
-                if stalled {
-                    self.happens(link, accumulates, at);
+                if packet.message == LinkMessage::ReadData {
+                    self.happens(link, self.signals.lines.links.prefetches_past, at);
                 }
+            }
+            LinkFact::WaitsAtGate(packet) => {
+                let level = lines.ingress[usize::from(packet.network)][packet.class()];
+                self.level::<true>(level, link, at);
                 self.prefetches(link, packet, at);
             }
             LinkFact::LeavesGate(packet) => {
+                let (slotted, block) = (lines.prefetches_slotted, lines.slots_block);
+                if packet.message == LinkMessage::ReadData {
+                    self.happens(link, slotted, at);
+                }
+                if packet.class() >= ADDRESS_CLASSES {
+                    self.happens(link, block, at);
+                }
+                let lines = &self.signals.lines.links;
                 self.level::<false>(lines.ingress[usize::from(packet.network)][packet.class()], link, at);
             }
             LinkFact::Pays(packet) => self.pays(link, packet, at),
@@ -44,10 +51,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 let line = lines.no_progress[usize::from(ring) % 2][usize::from(network) % NETWORKS];
                 self.repeats(link, line, cycles, at);
             }
-            LinkFact::Resumes(cycles) => {
-                for ring in 0..2 {
-                    if cycles > 0 && (0..NETWORKS).any(|network| self.waits_at_gate(link, network, ring)) {
-                        self.repeats(link, self.signals.lines.links.not_sent[ring], cycles, at);
+            LinkFact::Resumes { cycles, lines: of_lines } => {
+                let ([headers, data], accumulates) = (lines.not_sent, lines.accumulates);
+                for (line, cycles) in [(headers, cycles), (accumulates, cycles), (data, of_lines)] {
+                    if cycles > 0 {
+                        self.repeats(link, line, cycles, at);
                     }
                 }
             }
@@ -70,11 +78,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 } else {
                     self.repeats(link, past, flits_of(has_line), at);
                 }
-                self.level::<true>(in_path, link, at);
+                (0..flits_of(has_line)).for_each(|_| self.level::<true>(in_path, link, at));
             }
             LinkFact::Leaves { queued, lines: has_line } => {
                 let (in_path, queue) = (lines.in_path, lines.sent_queue);
-                self.level::<false>(in_path, link, at);
+                (0..flits_of(has_line)).for_each(|_| self.level::<false>(in_path, link, at));
                 if queued {
                     (0..flits_of(has_line)).for_each(|_| self.level::<false>(queue, link, at));
                 }
@@ -141,7 +149,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             LinkFact::TakerReady(kind) => self.level::<false>(lines.takers_busy[usize::from(kind)], link, at),
             LinkFact::Width(from, to) => self.width(link, from, to, at),
-            LinkFact::ShutsDown(granted) => self.happens(link, lines.shut_down[usize::from(granted)], at),
+            LinkFact::ShutsDown(granted) => {
+                let line = lines.shut_down[usize::from(granted)];
+                self.happens(link, line, at);
+                self.happens((1 - link.0, link.1), line, at);
+            }
             LinkFact::Trains(on) => self.holds(lines.trains, link, on, at),
         }
     }
@@ -153,13 +165,6 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         if packet.message == LinkMessage::ReadData {
             self.happens(link, self.signals.lines.links.prefetches, at);
         }
-    }
-
-    /// True if messages of a network and ring wait for the link.
-    fn waits_at_gate(&self, link: UnitInstance, network: usize, ring: usize) -> bool {
-        let classes = if ring == 0 { 0..ADDRESS_CLASSES } else { ADDRESS_CLASSES..LINK_CLASSES };
-        let levels = &self.signals.lines.links.ingress[network][classes];
-        levels.iter().any(|&level| self.signals.levels.live(level, link) > 0)
     }
 
     /// The flits of a message come into the receive queues, or leave them.

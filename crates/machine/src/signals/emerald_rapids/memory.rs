@@ -19,7 +19,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let h = usize::from(half) % 2;
         let lines = &self.signals.lines.memory;
         match fact {
-            MemoryFact::Starts => self.level::<true>(lines.preferred[0], channel, at),
+            MemoryFact::Starts => {
+                let (preferred, clock_on) = (lines.preferred[0], lines.clock_on[h]);
+                self.level::<true>(preferred, channel, at);
+                clock_on.into_iter().for_each(|rank| self.level::<true>(rank, channel, at));
+            }
             MemoryFact::Command(sent) => {
                 let buffer = lines.buffers[h];
                 if self.signals.observes(lines.corrected, channel) {
@@ -54,7 +58,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             MemoryFact::State(state, on) => {
                 let (level, on) = match state {
-                    MemoryState::ClockOn(rank) => (lines.clock_off[h][usize::from(rank) % 2], !on),
+                    MemoryState::ClockOn(rank) => (lines.clock_on[h][usize::from(rank) % 2], on),
                     MemoryState::Throttled(rank) => (lines.throttled[usize::from(rank) % 2], on),
                     MemoryState::Critical => (lines.critical, on),
                     MemoryState::SelfRefresh => (lines.refreshing, on),

@@ -100,7 +100,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         if self.signals.observes(line, agent) {
             let tag = lines.lookup_tag(class, found);
             self.sink.pulse(line.wire(self.signals.stride, agent.0, agent.1), tag, at, 1);
-            if matches!(class.kind.queue(), Queue::Snoop | Queue::Remote | Queue::RemoteWriteback) {
+            if class.kind.reads_for_ownership() && matches!(found, Found::Shared | Found::FilterShared) {
+                self.happens(agent, self.signals.lines.agents.claimed_shared, at);
+            }
+            if matches!(class.kind.queue(), Queue::Remote | Queue::RemoteWriteback) {
                 self.looks_up_for_other(agent, class, found, at);
             }
         }

@@ -30,7 +30,13 @@ impl Model {
     }
 
     /// Takes every copy of a line out of this socket's caches; true if one was newer than memory.
-    pub(super) fn purge<R: Readers>(&mut self, socket: u8, cha: u8, line: u32, reader: &mut R) -> bool {
+    pub(super) fn purge<R: Readers>(
+        &mut self,
+        (socket, cha): (u8, u8),
+        line: u32,
+        cause: SnoopCause,
+        reader: &mut R,
+    ) -> bool {
         let mut slice = self.slice(socket, cha);
         let mut modified = false;
         if let Some(way) = slice.find(line) {
@@ -42,18 +48,19 @@ impl Model {
         let entry = filter.get(way);
         filter.clear(way);
         if entry.state == FILTER_EXCLUSIVE {
-            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::External, false), reader);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(cause, false), reader);
             let core = self.core_number(socket, entry.owner);
-            let state = self.l2s.at(core).snoop(line, true);
-            if state.is_none() {
-                self.at_agent(socket, cha, AgentFact::OwnerHadNothing, reader);
-            }
-            return modified | (state == Some(MODIFIED));
+            return modified | (self.l2s.at(core).snoop(line, true) == Some(MODIFIED));
         }
-        self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::External, true), reader);
+        let mut copies = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            modified |= self.l2s.at(core).snoop(line, true) == Some(MODIFIED);
+            let had = self.l2s.at(core).snoop(line, true);
+            copies += u32::from(had.is_some());
+            modified |= had == Some(MODIFIED);
+        }
+        if copies > 0 {
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(cause, copies > 1), reader);
         }
         modified
     }
@@ -61,7 +68,7 @@ impl Model {
     /// Streaming stores and flushes: no copy stays, memory gets what is newer.
     pub(super) fn drive_out<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        let modified = self.purge(socket, cha, line, reader);
+        let modified = self.purge((socket, cha), line, SnoopCause::Core, reader);
         let stream = matches!(class.kind, Kind::StreamFull | Kind::StreamPart);
         if stream {
             self.go(request, reader);
@@ -93,7 +100,7 @@ impl Model {
             let state = if stays == SHARED { shared } else { Found::Exclusive };
             slice.set(way, state as u8, 0);
         } else if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
-            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::External, false), reader);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Core, false), reader);
             let core = self.core_number(socket, entry.owner);
             modified = self.l2s.at(core).clean(line);
         }
@@ -139,9 +146,6 @@ impl Model {
                 self.llc_insert(socket, cha, line, state, from_device, reader);
             } else {
                 self.llc_add(socket, cha, line, state, from_device, reader);
-            }
-            if kind == Kind::WritebackModified {
-                self.at_agent(socket, cha, AgentFact::PushesBack(false), reader);
             }
         }
         if !from_device {
@@ -219,15 +223,20 @@ impl Model {
             let modified = had == Some(MODIFIED);
             let entry = if modified { FilterVictim::Modified } else { FilterVictim::Exclusive };
             self.at_agent(socket, cha, AgentFact::DropsEntry(entry), reader);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Evict, false), reader);
             if modified {
                 self.send_out(socket, cha, old.line, reader);
             }
             return;
         }
         self.at_agent(socket, cha, AgentFact::DropsEntry(FilterVictim::Shared), reader);
+        let mut copies = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            self.l2s.at(core).snoop(old.line, true);
+            copies += u32::from(self.l2s.at(core).snoop(old.line, true).is_some());
+        }
+        if copies > 0 {
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Evict, copies > 1), reader);
         }
     }
 
@@ -257,7 +266,6 @@ impl Model {
             self.wheel.schedule(self.now + self.times.llc_quick, Event::Release.of(request));
             return;
         }
-        self.at_agent(socket, cha, AgentFact::PushesBack(true), reader);
         self.write_home(request, self.times.llc_quick, reader);
     }
 }

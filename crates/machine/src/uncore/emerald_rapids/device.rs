@@ -239,11 +239,11 @@ impl Model {
 
     /// A core's access to a device: over the mesh to the stack.
     pub(super) fn device_access<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, cha, line, class, .. } = self.pool[request];
+        let Request { socket, cha, line, .. } = self.pool[request];
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2pcie[usize::from(self.stack_of(line))];
-        let ring = if class.kind == Kind::DeviceRead { Ring::Address } else { Ring::Block };
-        let at = self.mesh_send(socket, ring, 0, from, to, reader);
+        // Reads and writes alike (2.8.4: NCS and NCB are classes of BL).
+        let at = self.mesh_send(socket, Ring::Block, 0, from, to, reader);
         self.go(request, reader);
         self.wheel.schedule(at, Event::AtDevice.of(request));
     }

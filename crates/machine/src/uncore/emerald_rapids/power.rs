@@ -70,7 +70,9 @@ impl Package {
         let mut facts = self.decision.facts();
         let mut holds = |fact: PackageCondition, on: bool| facts |= u32::from(on) << fact as u32;
         let (runs, deep) = (self.active > 0, self.active == 0 && now >= self.deep_at);
-        holds(PackageCondition::PowerLimit, self.active >= MANY);
+        if self.active >= MANY && !self.decision.is_bounded() {
+            holds(PackageCondition::PowerLimit, true);
+        }
         holds(PackageCondition::Changes, now < self.changed_at);
         holds(PackageCondition::PackageRuns, runs);
         holds(PackageCondition::PackageLight, !runs && !deep);

@@ -10,6 +10,11 @@ use super::request::{Request, RequestId};
 use super::tags::Way;
 use pericore_facts::emerald_rapids::{AgentFact, Found, Kind, Queue, Readers, Ring, SnoopCause};
 
+/// Why a request of this socket makes cores be snooped.
+const fn cause_of(kind: Kind) -> SnoopCause {
+    if matches!(kind.queue(), Queue::Io) { SnoopCause::External } else { SnoopCause::Core }
+}
+
 impl Model {
     /// A read of this socket's core or I/O stack, whose line its look-up has found in a way of slice or snoop filter.
     pub(super) fn read<R: Readers>(&mut self, request: RequestId, way: Option<Way>, reader: &mut R) {
@@ -19,9 +24,10 @@ impl Model {
         let core = if device { u8::MAX } else { self.core_within(origin) };
         let keeps_no_copy = device || kind.is_llc_prefetch();
         // Other cores' shared copies must go before somebody writes.
-        let others = kind.owns() && self.drop_sharers(socket, cha, line, origin, device);
+        let copies = if kind.owns() { self.drop_sharers(socket, cha, line, origin, device) } else { 0 };
+        let others = copies > 0;
         if others {
-            self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Core, true), reader);
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(cause_of(kind), copies > 1), reader);
             let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
             self.mesh_send(socket, Ring::Invalidate, 0, from, to, reader);
         }
@@ -71,7 +77,7 @@ impl Model {
                     }
                 }
                 self.pool[request].grant = if keeps_no_copy { 0 } else { grant };
-                if kind.owns() {
+                if kind.owns() && kind.queue() == Queue::Core {
                     self.go(request, reader);
                 }
                 self.deliver(request, self.times.llc_data + wait, reader);
@@ -125,7 +131,9 @@ impl Model {
         let own = owner_core == origin && kind.queue() == Queue::Core;
         let takes = kind.owns();
         let state = if own { None } else { self.l2s.at(owner_core).snoop(line, takes) };
-        self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Core, false), reader);
+        if !own {
+            self.at_agent(socket, cha, AgentFact::SnoopsCores(cause_of(kind), false), reader);
+        }
         let keeps_no_copy = kind.queue() == Queue::Io || kind.is_llc_prefetch();
         let modified = state == Some(MODIFIED);
         let requester = self.core_within(origin);
@@ -171,18 +179,18 @@ impl Model {
         self.wheel.schedule(at, Event::Data.of(request));
     }
 
-    /// Takes other cores' shared copies of a line away; true if there may have been any.
-    pub(super) fn drop_sharers(&mut self, socket: u8, cha: u8, line: u32, origin: u16, device: bool) -> bool {
+    /// Takes other cores' shared copies of a line away; how many there were.
+    pub(super) fn drop_sharers(&mut self, socket: u8, cha: u8, line: u32, origin: u16, device: bool) -> u32 {
         let mut filter = self.filter(socket, cha);
         let Some(way) = filter.find(line).filter(|&way| filter.get(way).state == FILTER_SHARED) else {
-            return false;
+            return 0;
         };
         filter.clear(way);
-        let mut dropped = false;
+        let mut dropped = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
             if device || core != origin {
-                dropped |= self.l2s.at(core).snoop(line, true).is_some();
+                dropped += u32::from(self.l2s.at(core).snoop(line, true).is_some());
             }
         }
         dropped

@@ -15,7 +15,7 @@ use super::link::Packet;
 use super::request::{NO_REQUEST, Request, RequestId};
 use pericore_facts::emerald_rapids::{
     AgentFact, DirectoryState, Fact, Found, HomeRequest, Kind, LinkMessage, MemoryUnitFact, Queue, Readers, Reason,
-    Ring, SnoopReply,
+    Ring, SnoopCause, SnoopReply, Taker,
 };
 use pericore_parts::host::{large_pages, prefetch};
 
@@ -110,7 +110,8 @@ impl Model {
             return;
         }
         let states = (known(from), known(to));
-        let had = parent != NO_REQUEST && found != Found::Nothing;
+        // A claim of the other socket gets no data (Table 2-82).
+        let had = parent != NO_REQUEST && found != Found::Nothing && class.kind != Kind::RemoteClaim;
         let unit = u16::from(place.channel) / 2;
         reader.read(self.now, Fact::ChangesDirectory((socket.into(), cha.into()), unit, states, had));
         let mut write = Request::new(Kind::Victim, socket, cha, socket, 0, line, class.target);
@@ -127,15 +128,18 @@ impl Model {
         let state = self.directory_state(socket, line);
         let owns = class.kind.owns();
         // The requester's own socket need not be asked.
-        let asks = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
-        reader.read(now, Fact::LooksInDirectory((at, at_cha), unit, known(state), asks));
+        let queries = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
+        reader.read(now, Fact::LooksInDirectory((at, at_cha), unit, known(state), queries));
+        if queries && !class.kind.needs_no_data() && !class.kind.is_llc_prefetch() {
+            reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::NotDirect));
+        }
         if parent != NO_REQUEST {
             let gives = if owns || self.pool[request].grant != SHARED { ELSEWHERE } else { ELSEWHERE_SHARED };
             let gives = if class.kind == Kind::RemoteCurrent { state } else { gives };
             self.update_directory(request, gives, reader);
             return false;
         }
-        if !asks {
+        if !queries {
             if state == ELSEWHERE_SHARED {
                 self.share(request, reader);
             }
@@ -242,7 +246,14 @@ impl Model {
             return;
         }
         // Somebody in this socket has it: they give it up, or share it.
-        let modified = if class.kind == Kind::RemoteCurrent { false } else { self.purge(socket, cha, line, reader) };
+        let modified = if class.kind != Kind::RemoteCurrent {
+            self.purge((socket, cha), line, SnoopCause::Remote, reader)
+        } else {
+            if found == Found::FilterExclusive {
+                self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Remote, false), reader);
+            }
+            false
+        };
         self.pool[request].grant = if modified || owns { MODIFIED } else { EXCLUSIVE };
         reader.read(now, Fact::Requested((at, at_cha), requested, true));
         self.read_memory(request, self.times.core_snoop, reader);
@@ -279,6 +290,16 @@ impl Model {
         self.wheel.schedule(told, Event::Release.of(request));
     }
 
+    /// Who takes data that the other socket asked for, if it is no core.
+    fn taker_of(&self, parent: RequestId) -> Option<Taker> {
+        let asker = &self.pool[parent];
+        match asker.kind() {
+            kind if kind.is_llc_prefetch() => Some(Taker::Agent),
+            kind if kind.queue() == Queue::Io => Some(Taker::Stack(asker.origin as u8)),
+            _ => None,
+        }
+    }
+
     /// Where the answer to a request of the other socket goes.
     fn asker_tile(&self, parent: RequestId) -> u8 {
         let asker = &self.pool[parent];
@@ -305,7 +326,7 @@ impl Model {
             _ => LinkMessage::ExclusiveDone,
         };
         self.spend(socket, cha, Reason::Data);
-        let packet = Packet::new(message).on(Reason::Data).through(port);
+        let packet = Packet::new(message).on(Reason::Data).through(port).for_taker(self.taker_of(parent));
         let to = self.asker_tile(parent);
         self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), reader);
     }
@@ -333,7 +354,7 @@ impl Model {
         let had = found != Found::Nothing;
         let is_shared = matches!(found, Found::Shared | Found::FilterShared);
         let on_its_way = self.take_on_its_way(socket, cha, line);
-        let modified = had && self.purge(socket, cha, line, reader) || on_its_way;
+        let modified = had && self.purge((socket, cha), line, SnoopCause::External, reader) || on_its_way;
         if had && !owns {
             // A shared copy stays.
             self.llc_insert(socket, cha, line, Found::Shared, false, reader);
@@ -344,10 +365,13 @@ impl Model {
             (true, true, false) if is_shared => (SnoopReply::Nothing, LinkMessage::Nothing),
             (false, _, _) => (SnoopReply::Nothing, LinkMessage::Nothing),
             (true, true, _) => (SnoopReply::Forwards, LinkMessage::Modified),
-            (true, false, true) => (SnoopReply::SharesAndWrites, LinkMessage::SharedWritten),
+            (true, false, true) => (SnoopReply::WritesBack, LinkMessage::SharedWritten),
             (true, false, false) => (SnoopReply::Shares, LinkMessage::Exclusive),
         };
         self.at_agent(asker.socket, asker.cha, AgentFact::Answered(reply), reader);
+        if had && reply == SnoopReply::Nothing {
+            self.at_agent(socket, cha, AgentFact::DropsSilently, reader);
+        }
         let here = self.places.cha[usize::from(cha)];
         let to = if asker.kind().is_llc_prefetch() {
             self.places.cha[usize::from(asker.cha)]
@@ -357,7 +381,9 @@ impl Model {
         let wait = if had { self.times.core_snoop } else { 0 };
         let credit = if reply == SnoopReply::Nothing { Reason::Response } else { Reason::Data };
         self.spend(socket, cha, credit);
-        self.send_packet(socket, cha, Packet::new(message).on(credit), here, to, wait, Event::Data.of(parent), reader);
+        let taker = if credit == Reason::Data { self.taker_of(parent) } else { None };
+        let packet = Packet::new(message).on(credit).for_taker(taker);
+        self.send_packet(socket, cha, packet, here, to, wait, Event::Data.of(parent), reader);
         self.wheel.schedule(now + wait.max(self.times.llc_quick), Event::Release.of(request));
     }
 }

@@ -1,6 +1,6 @@
 //! What the arbitrations of a link's virtual networks did.
 
-use pericore_facts::emerald_rapids::{Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid};
+use pericore_facts::emerald_rapids::{ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid};
 
 /// What the networks' arbitrations did, by network and class.
 #[derive(Debug, Clone, Default)]
@@ -19,19 +19,22 @@ pub struct Arbitrations {
     pub(super) held: [u64; NETWORKS],
     /// Attempts to slot both rings' winners, and of these what did.
     pub(super) attempts: [u64; 2],
+    /// Addresses, and data, that were left over beside a flit, as often as any was.
+    pub(super) cant_slot: [u64; 2],
     /// Flits by their messages; the first of one on a credit of its own.
     pub(super) headers: [u64; 4],
 }
 
 impl Arbitrations {
-    /// One more arbitration.
+    /// One more arbitration, or as many as come out alike.
     pub fn add(&mut self, arbitration: &Arbitration) {
-        let Arbitration { outcomes, shared, flit, left_over } = arbitration;
+        let Arbitration { outcomes, shared, flit, times, left_over } = arbitration;
+        let times = u64::from(*times);
         for (network, outcomes) in (0..).zip(outcomes) {
             for (class, outcome) in (0..).zip(outcomes) {
                 self.lost[network][class] += u64::from(*outcome == ArbitrationOutcome::Loses);
                 self.poor[network][class] +=
-                    u64::from(matches!(outcome, ArbitrationOutcome::Poor | ArbitrationOutcome::Silent));
+                    times * u64::from(matches!(outcome, ArbitrationOutcome::Poor | ArbitrationOutcome::Silent));
                 self.silent[network][class] += u64::from(*outcome == ArbitrationOutcome::Silent);
             }
         }
@@ -40,7 +43,7 @@ impl Arbitrations {
         let some = |rings: [bool; 2]| rings[0] || rings[1];
         if some(waited[0]) && some(waited[1]) {
             // Both networks together need ten credits at most; the turn that comes first sees all that there are.
-            self.scarce[0] += u64::from(shared[0].max(shared[1]) < 10);
+            self.scarce[0] += times * u64::from(shared[0].max(shared[1]) < 10);
             let takes = [first, second].map(|winners| winners.contains(&Some(Paid::Shared)));
             match takes {
                 [true, false] => self.alone[0] += 1,
@@ -50,7 +53,7 @@ impl Arbitrations {
         }
         for (network, winners) in (0..).zip([first, second]) {
             if waited[network] == [true, true] {
-                self.scarce[1] += u64::from(shared[network] < 5);
+                self.scarce[1] += times * u64::from(shared[network] < 5);
                 match winners.map(|paid| paid == Some(Paid::Shared)) {
                     [true, false] => self.one_ring[network][0] += 1,
                     [false, true] => self.one_ring[network][1] += 1,
@@ -74,6 +77,9 @@ impl Arbitrations {
         // A line goes before an address; on a credit of its own it goes alone.
         let alone = slotted[1].or(slotted[0]) == Some(Paid::Own);
         self.headers[if alone { 0 } else { usize::from(messages) }] += 1;
+        for (number, classes) in [0..ADDRESS_CLASSES, ADDRESS_CLASSES..LINK_CLASSES].into_iter().enumerate() {
+            self.cant_slot[number] += u64::from(left_over.iter().any(|of| of[classes.clone()].contains(&true)));
+        }
         for (missed, left) in self.missed.as_flattened_mut().iter_mut().zip(left_over.as_flattened()) {
             *missed += u64::from(*left);
         }

@@ -32,6 +32,9 @@ pub struct LinkCells {
     pub(super) ingress: [[Gauge; LINK_CLASSES]; NETWORKS],
     pub(super) passed_gate: u64,
     pub(super) prefetches: u64,
+    /// Of reads that came off the mesh: those that went past the queues, and those slotted from there.
+    pub(super) prefetches_past: u64,
+    pub(super) prefetches_slotted: u64,
     /// Prefetches of memory for reads that came in.
     pub(super) spawned: u64,
     pub(super) accumulated: u64,
@@ -46,6 +49,8 @@ pub struct LinkCells {
     /// Times in which fewer than 1, 4, 5 and 10 are left.
     pub(super) below: [Gauge; 4],
     pub(super) flits_with_line: u64,
+    /// Messages of the data ring that were slotted.
+    pub(super) slotted_blocks: u64,
     pub(super) flits_beside_line: [u64; 2],
     pub(super) messages_beside_line: u64,
     pub(super) in_path: Gauge,
@@ -96,14 +101,16 @@ impl LinkCells {
         match fact {
             LinkFact::PassesGate(packet) => {
                 self.passed_gate += 1;
+                self.prefetches_past += u64::from(packet.message == LinkMessage::ReadData);
                 self.prefetches += u64::from(packet.message == LinkMessage::ReadData);
             }
-            LinkFact::WaitsAtGate(packet, stalled) => {
+            LinkFact::WaitsAtGate(packet) => {
                 self.ingress[usize::from(packet.network)][packet.class()].enter(uclk, ENDLESS);
-                self.accumulated += u64::from(stalled);
                 self.prefetches += u64::from(packet.message == LinkMessage::ReadData);
             }
             LinkFact::LeavesGate(packet) => {
+                self.prefetches_slotted += u64::from(packet.message == LinkMessage::ReadData);
+                self.slotted_blocks += u64::from(packet.class() >= ADDRESS_CLASSES);
                 self.ingress[usize::from(packet.network)][packet.class()].leave(uclk, ENDLESS);
             }
             LinkFact::Pays(packet) => match (packet.paid, packet.own()) {
@@ -117,11 +124,11 @@ impl LinkCells {
             LinkFact::MadeNoProgress { network, ring, cycles } => {
                 self.stuck[usize::from(ring) % 2][usize::from(network) % NETWORKS] += u64::from(cycles);
             }
-            LinkFact::Resumes(cycles) => {
-                let waits = self.rings_that_wait();
-                for ring in (0..2).filter(|&ring| waits[0][ring] || waits[1][ring]) {
-                    self.not_sent[ring] += u64::from(cycles);
-                }
+            LinkFact::Resumes { cycles, lines } => {
+                // A flit of headers is ready all the while, one for a line while a line waits.
+                self.accumulated += u64::from(cycles);
+                self.not_sent[0] += u64::from(cycles);
+                self.not_sent[1] += u64::from(lines);
             }
             LinkFact::Ships { messages, lines, beside_line, queued } => {
                 self.flits_with_line += u64::from(lines);
@@ -134,10 +141,10 @@ impl LinkCells {
                 } else {
                     self.sent_past += u64::from(flits(lines));
                 }
-                self.in_path.enter(uclk, ENDLESS);
+                (0..flits(lines)).for_each(|_| self.in_path.enter(uclk, ENDLESS));
             }
             LinkFact::Leaves { queued, lines } => {
-                self.in_path.leave(uclk, ENDLESS);
+                (0..flits(lines)).for_each(|_| self.in_path.leave(uclk, ENDLESS));
                 if queued {
                     (0..flits(lines)).for_each(|_| self.sent_queue.leave(upiclk, ENDLESS));
                 }
@@ -225,12 +232,6 @@ impl LinkCells {
                 LinkWidth::Off => {}
             }
         }
-    }
-
-    /// By network: that some message waits on the address ring, and on the block ring.
-    fn rings_that_wait(&self) -> [[bool; 2]; NETWORKS] {
-        let waits = |classes: &[Gauge]| classes.iter().any(|gauge| gauge.live > 0);
-        self.ingress.each_ref().map(|classes| [waits(&classes[..ADDRESS_CLASSES]), waits(&classes[ADDRESS_CLASSES..])])
     }
 
     fn take_shared(&mut self, count: u64, cycle: u64) {

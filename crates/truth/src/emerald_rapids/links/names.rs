@@ -64,7 +64,9 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
     }
     Some(match (event, subevent) {
         ("RxC_BYPASSED", "AD_S0_IDLE") => cells.passed_gate,
-        ("XPT_PFTCH", "ARRIVED" | "FLITTED") => cells.prefetches,
+        ("XPT_PFTCH", "ARRIVED") => cells.prefetches,
+        ("XPT_PFTCH", "BYPASS") => cells.prefetches_past,
+        ("XPT_PFTCH", "FLITTED") => cells.prefetches_slotted,
         ("UPI_PREFETCH_SPAWN", "") => cells.spawned,
         ("RxC_FLIT_GEN_HDR1", "ACCUM_READ") => cells.accumulated,
         ("RxC_ARB_MISC", name) => arbitration(cells, name)?,
@@ -84,9 +86,9 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
         ("RxC_CRD_MISC", "ANY_BGF_FIFO" | "ANY_BGF_PATH") => cells.in_path.nonempty,
         ("RxC_HELD", "PARALLEL_ATTEMPT") => of.attempts[0],
         ("RxC_HELD", "PARALLEL_SUCCESS") => of.attempts[1],
-        // A line is slotted first, so that it is the address that finds no slot.
-        ("RxC_HELD", "CANT_SLOT_AD") => of.attempts[0] - of.attempts[1],
-        ("RxC_HELD", "CANT_SLOT_BL") => 0,
+        // Table 2-391: some event of messages that could not be slotted (0x4E, 0x4F), of either network.
+        ("RxC_HELD", "CANT_SLOT_AD") => of.cant_slot[0],
+        ("RxC_HELD", "CANT_SLOT_BL") => of.cant_slot[1],
         ("RxC_HELD", name) => of.held[network_first(name)?.0],
         // A message on a credit of its own travels alone, and so does one that finds the link idle.
         ("RxC_HDR_FLITS_SENT", "1_MSG_VNX") => of.headers[0],
@@ -95,7 +97,8 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
         ("RxC_HDR_FLITS_SENT", "3_MSGS" | "SLOTS_3") => of.headers[3],
         ("RxC_HDR_FLIT_NOT_SENT", "ALL" | "NO_TXQ_CRD") => cells.not_sent[0],
         ("RxC_DATA_FLITS_NOT_SENT", "ALL" | "NO_TXQ") => cells.not_sent[1],
-        ("RxC_FLITS_SLOT_BL", "ALL" | "NEED_DATA") => cells.flits_with_line,
+        ("RxC_FLITS_SLOT_BL", "ALL") => cells.slotted_blocks,
+        ("RxC_FLITS_SLOT_BL", "NEED_DATA") => cells.flits_with_line,
         ("RxC_FLITS_GEN_BL", "P0_WAIT") => cells.flits_beside_line[1],
         ("RxC_FLIT_GEN_HDR2", "PAR" | "PAR_FLIT") => cells.flits_beside_line.iter().sum(),
         ("RxC_FLIT_GEN_HDR2", "PAR_MSG") => cells.messages_beside_line,

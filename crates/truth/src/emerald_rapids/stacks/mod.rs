@@ -37,6 +37,8 @@ pub struct PeerCells {
     pub waits: [[[Gauge; 2]; 6]; 2],
     /// That came from other devices, by class and port.
     pub came: ByKind,
+    /// Those that the stack has for its devices.
+    pub inside: Gauge,
     /// Those from this socket and from the other, by class, which also hold their credits.
     pub here: [[Gauge; 2]; 2],
     /// Credits sent back, near and far: of pools, by who shares one; of those kept, by destination and class.
@@ -60,6 +62,8 @@ pub struct StackCells {
     pub atomic: [u64; PORTS],
     /// Those that are done with.
     pub atomic_done: u64,
+    /// Of those that write, writes of parts of lines, by port.
+    pub partial: [u64; PORTS],
     pub completed: ByKind,
     /// Requests whose translation is walked for.
     pub walked: u64,
@@ -68,8 +72,9 @@ pub struct StackCells {
     pub went_out: [u64; 2],
     pub lines_out: u64,
     pub permitted: u64,
-    /// Data that came from the mesh, and of this, what had to wait.
-    pub data_came: u64,
+    /// Reads that went out on the mesh.
+    pub reads_out: u64,
+    /// Data that came from the mesh and had to wait.
     pub data_waited: u64,
     pub walks: Gauge,
     pub lines: Gauge,
@@ -78,7 +83,9 @@ pub struct StackCells {
     pub at_stop: Gauge,
     /// Messages of all kinds at the mesh stop.
     pub all_at_stop: Gauge,
-    pub credits_in_use: Gauge,
+    /// Credits into the stack in use: of data for devices' reads, of writes and reads of cores and other devices; by
+    /// port to the mesh stop.
+    pub iio_credits: [[Gauge; 2]; 3],
     pub inside: Gauge,
     pub completions: [Gauge; PORTS],
     /// By queue; both address queues.
@@ -118,6 +125,7 @@ impl StackCells {
             DeviceStation::Enters => {
                 self.entered[kind][port] += 1;
                 self.atomic[port] += u64::from(request.is_atomic());
+                self.partial[port] += u64::from(request.is_partial());
                 self.lines.enter(ioclk, ENDLESS);
                 if request.walks {
                     self.walked += 1;
@@ -129,23 +137,23 @@ impl StackCells {
             }
             DeviceStation::Leaves => {
                 self.went_out[mesh_port(request.port)] += 1;
+                self.reads_out += u64::from(request.reads());
                 self.lines_out += u64::from(request.kind == Kind::DmaWriteback);
             }
             DeviceStation::DataComes(waits) => {
-                self.data_came += 1;
                 self.data_waited += u64::from(waits);
                 self.at_stop.enter(uclk, ENDLESS);
                 self.all_at_stop.enter(uclk, ENDLESS);
                 self.inbound_reads.leave(ioclk, INBOUND_READS.into());
             }
             DeviceStation::DataEnters => {
-                self.credits_in_use.enter(uclk, ENDLESS);
+                self.at_stop.leave(uclk, ENDLESS);
+                self.all_at_stop.leave(uclk, ENDLESS);
+                self.iio_credits[0][mesh_port(request.port)].enter(uclk, ENDLESS);
                 self.inside.enter(ioclk, INBOUND_DATA.into());
             }
             DeviceStation::DataGoesUp => {
-                self.at_stop.leave(uclk, ENDLESS);
-                self.all_at_stop.leave(uclk, ENDLESS);
-                self.credits_in_use.leave(uclk, ENDLESS);
+                self.iio_credits[0][mesh_port(request.port)].leave(uclk, ENDLESS);
                 self.inside.leave(ioclk, INBOUND_DATA.into());
                 self.completions[port].enter(ioclk, ENDLESS);
             }
@@ -185,6 +193,7 @@ impl StackCells {
                 self.under_way[kind].enter(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].enter(uclk, ENDLESS);
                 self.all_at_stop.enter(uclk, ENDLESS);
+                self.iio_credits[1 + usize::from(reads)][mesh_port(port)].enter(uclk, ENDLESS);
             }
             StackFact::CoreAnswered { port, reads } => {
                 let kind = usize::from(!reads);
@@ -193,6 +202,7 @@ impl StackCells {
                 self.under_way[kind].leave(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].leave(uclk, ENDLESS);
                 self.all_at_stop.leave(uclk, ENDLESS);
+                self.iio_credits[1 + usize::from(reads)][mesh_port(port)].leave(uclk, ENDLESS);
             }
             StackFact::TranslatesInterrupt => self.interrupts += 1,
         }
@@ -200,9 +210,16 @@ impl StackCells {
 
     /// A line between devices is at a station that this stack sees.
     pub fn peer(&mut self, station: PeerStation, line: &PeerLine, cycles: StackCycles) {
+        let credits = &mut self.iio_credits[1 + line.class()][mesh_port(line.port)];
         match station {
-            PeerStation::Arrives => self.all_at_stop.enter(cycles.uclk, ENDLESS),
-            PeerStation::Taken => self.all_at_stop.leave(cycles.uclk, ENDLESS),
+            PeerStation::Arrives => {
+                self.all_at_stop.enter(cycles.uclk, ENDLESS);
+                credits.enter(cycles.uclk, ENDLESS);
+            }
+            PeerStation::Taken => {
+                self.all_at_stop.leave(cycles.uclk, ENDLESS);
+                credits.leave(cycles.uclk, ENDLESS);
+            }
             _ => {}
         }
         self.peers.read(station, line, cycles);
@@ -212,11 +229,17 @@ impl StackCells {
     pub fn bring_up(&mut self, StackCycles { ioclk, uclk }: StackCycles) {
         self.inbound_reads = self.inbound_reads.at(ioclk, INBOUND_READS.into());
         self.inside = self.inside.at(ioclk, INBOUND_DATA.into());
-        let of_stack = [&mut self.walks, &mut self.lines, &mut self.address_stalls, &mut self.peers.waiting];
+        let of_stack = [
+            &mut self.walks,
+            &mut self.lines,
+            &mut self.address_stalls,
+            &mut self.peers.waiting,
+            &mut self.peers.inside,
+        ];
         let of_stack = of_stack.into_iter().chain(&mut self.completions).chain(&mut self.stalls);
         of_stack.chain(&mut self.under_way).for_each(|gauge| *gauge = gauge.at(ioclk, ENDLESS));
-        let of_mesh = [&mut self.at_stop, &mut self.all_at_stop, &mut self.credits_in_use];
-        let of_mesh = of_mesh.into_iter().chain(&mut self.under_way_at_stop);
+        let of_mesh = [&mut self.at_stop, &mut self.all_at_stop];
+        let of_mesh = of_mesh.into_iter().chain(self.iio_credits.as_flattened_mut()).chain(&mut self.under_way_at_stop);
         let of_peers = self.peers.waits.as_flattened_mut().as_flattened_mut().iter_mut();
         let of_mesh = of_mesh.chain(of_peers).chain(self.peers.here.as_flattened_mut());
         of_mesh.for_each(|gauge| *gauge = gauge.at(uclk, ENDLESS));
@@ -224,8 +247,12 @@ impl StackCells {
 
     /// True if nothing is under way.
     pub fn is_at_rest(&self) -> bool {
-        let some = [&self.walks, &self.lines, &self.inbound_reads, &self.at_stop, &self.credits_in_use, &self.inside];
-        let some = some.into_iter().chain([&self.address_stalls, &self.peers.waiting]);
+        let some = [&self.walks, &self.lines, &self.inbound_reads, &self.at_stop, &self.inside];
+        let some = some.into_iter().chain(self.iio_credits.as_flattened()).chain([
+            &self.address_stalls,
+            &self.peers.waiting,
+            &self.peers.inside,
+        ]);
         let some =
             some.chain(&self.completions).chain(&self.stalls).chain(&self.under_way).chain(&self.under_way_at_stop);
         let of_peers = self.peers.waits.as_flattened().as_flattened().iter().chain(self.peers.here.as_flattened());
@@ -255,11 +282,15 @@ impl PeerCells {
             }
             PeerStation::Arrives => {
                 self.came[class][port] += 1;
+                self.inside.enter(ioclk, ENDLESS);
+                // The credit that it holds comes with it.
+                self.back[pool][far][class] += 1;
                 self.here[far][class].enter(uclk, ENDLESS);
             }
             PeerStation::Taken => {
                 self.here[far][class].leave(uclk, ENDLESS);
                 self.taken_here[class] += 1;
+                self.inside.leave(ioclk, ENDLESS);
                 self.answered[port] += u64::from(line.reads);
                 match (line.link, line.shared) {
                     // The stacks of a socket share three pools.
@@ -269,12 +300,7 @@ impl PeerCells {
                     (Some(link), false) => self.gave_kept[1][usize::from(link)][class] += 1,
                 }
             }
-            PeerStation::Back => {
-                self.back[pool][far][class] += 1;
-                if line.shared {
-                    self.pooled[far][to] += 1;
-                }
-            }
+            PeerStation::Back => self.pooled[far][to] += u64::from(line.shared),
         }
     }
 }

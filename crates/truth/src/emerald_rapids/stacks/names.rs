@@ -1,7 +1,7 @@
 //! What the guide's names mean for I/O stacks: their traffic controller (IIO), coherent port (IRP) and mesh stop
 //! (M2PCIe) (sections 2.4, 2.5 and 2.8).
 
-use pericore_facts::emerald_rapids::{ATOMIC_DWS, DOORBELL_DWS, LINE_DWS};
+use pericore_facts::emerald_rapids::{ATOMIC_DWS, DOORBELL_DWS, LINE_DWS, PARTIAL_DWS};
 
 use super::StackCells;
 use crate::emerald_rapids::gauge::Gauge;
@@ -56,7 +56,9 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
                 _ => return None,
             };
             let words = if event.starts_with("DATA") { u64::from(words) } else { 1 };
-            words * of[parts].iter().sum::<u64>()
+            let of_parts = if words > 1 && of_cpu && kind == "MEM_WRITE" { &cells.partial[parts.clone()] } else { &[] };
+            let less = u64::from(LINE_DWS - PARTIAL_DWS) * of_parts.iter().sum::<u64>();
+            words * of[parts].iter().sum::<u64>() - less
         }
         ("COMP_BUF_INSERTS", name) => {
             cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.entries).sum()
@@ -64,14 +66,16 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("COMP_BUF_OCCUPANCY", name) => {
             cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.occupied).sum()
         }
-        ("NUM_REQ_OF_CPU", "COMMIT.ALL") | ("NUM_REQ_OF_CPU_BY_TGT", "MEM") => reads + writes,
+        // Of any kind, as DATA_REQ_OF_CPU and TXN_REQ_OF_CPU have them.
+        ("NUM_REQ_OF_CPU", "COMMIT.ALL") => reads + writes + sum(&peers.began) + cells.interrupts,
+        ("NUM_REQ_OF_CPU_BY_TGT", "MEM") => reads + writes,
         // Interrupts are posted.
         ("NUM_REQ_OF_CPU_BY_TGT", "UBOX" | "UBOX_POSTED") => cells.interrupts,
-        ("NUM_REQ_OF_CPU_BY_TGT", "REM_P2P") => sum(&peers.began),
+        ("NUM_REQ_OF_CPU_BY_TGT", "REM_P2P") => peers.far,
+        ("NUM_REQ_OF_CPU_BY_TGT", "LOC_P2P") => sum(&peers.began) - peers.far,
         // All that is requested of the arbiter is won in the end.
         ("INBOUND_ARB_REQ" | "INBOUND_ARB_WON", name) => match name {
-            "IOMMU_REQ" | "FINAL_RD_WR" => reads + writes,
-            "IOMMU_HIT" => reads + writes - cells.walked,
+            "IOMMU_REQ" | "IOMMU_HIT" | "FINAL_RD_WR" => reads + writes,
             "REQ_OWN" => posted,
             "WR" | "DATA" => written,
             _ => return None,
@@ -90,14 +94,19 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,
         ("REQ_FROM_PCIE_PASS_CMPL", "FINAL_RD_WR") => reads + writes,
         ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => posted,
-        // Each asks the IOMMU, and has its answer at once if the translation is cached.
-        ("REQ_FROM_PCIE_CMPL", "IOMMU_REQ") => reads + writes,
-        ("REQ_FROM_PCIE_CMPL", "IOMMU_HIT") => reads + writes - cells.walked,
+        // Each asks the IOMMU, and processes its response, whether the translation was cached or not.
+        ("REQ_FROM_PCIE_CMPL", "IOMMU_REQ" | "IOMMU_HIT") => reads + writes,
         ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "WR" | "DATA") => written,
-        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "NP") => reads,
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "NP") => reads + cells.atomic.iter().sum::<u64>(),
         ("REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "FINAL_RD_WR") => sum(completed),
-        ("OUTBOUND_CL_REQS_ISSUED" | "OUTBOUND_TLP_REQS_ISSUED", "TO_IO") => cells.answered.iter().sum(),
-        ("NUM_OUSTANDING_REQ_FROM_CPU", "TO_IO") => cells.under_way.iter().map(|gauge| gauge.occupied).sum(),
+        ("OUTBOUND_CL_REQS_ISSUED" | "OUTBOUND_TLP_REQS_ISSUED", "TO_IO") => {
+            cells.answered.iter().chain(&peers.taken_here).sum()
+        }
+        // Requests of cores and of other devices, and completions.
+        ("NUM_OUSTANDING_REQ_FROM_CPU", "TO_IO") => {
+            let gauges = cells.under_way.iter().chain(&cells.completions).chain([&peers.inside]);
+            gauges.map(|gauge| gauge.occupied).sum()
+        }
         ("PWT_OCCUPANCY", "") => cells.walks.occupied,
         _ => return None,
     })
@@ -123,7 +132,8 @@ pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<
             sum(of_cores) + sum(&peers.came) + cells.inside.entries + cells.permitted + snooped
         }
         ("IRP_ALL", "EVICTS") => sum(completed) + all(&peers.left),
-        ("FAF_TRANSACTIONS", "") => cells.data_came,
+        // Passed on towards the mesh (Table 2-205).
+        ("FAF_TRANSACTIONS", "") => cells.reads_out,
         ("FAF_INSERTS", "") => cells.inbound_reads.entries,
         ("FAF_OCCUPANCY", "") => cells.inbound_reads.occupied,
         ("FAF_FULL", "") => cells.inbound_reads.full,
@@ -133,11 +143,14 @@ pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<
         ("TxC_BL_DRS_OCCUPANCY", "") => cells.inside.occupied,
         ("TxC_BL_DRS_CYCLES_FULL", "") => cells.inside.full,
         // Cores read by standard messages, and write by bypass messages.
-        ("TxC_BL_NCS_INSERTS" | "TxS_DATA_INSERTS_NCS", "") => reads.entries,
+        ("TxC_BL_NCS_INSERTS", "") => reads.entries,
         ("TxC_BL_NCS_OCCUPANCY", "") => reads.occupied,
-        ("TxC_BL_NCB_INSERTS" | "TxS_DATA_INSERTS_NCB", "") => writes.entries,
+        ("TxC_BL_NCB_INSERTS", "") => writes.entries,
         ("TxC_BL_NCB_OCCUPANCY", "") => writes.occupied,
-        ("TxS_REQUEST_OCCUPANCY", "") => reads.occupied + writes.occupied,
+        // Towards the devices, other devices' as well.
+        ("TxS_DATA_INSERTS_NCS", "") => reads.entries + all(&peers.came[1]),
+        ("TxS_DATA_INSERTS_NCB", "") => writes.entries + all(&peers.came[0]),
+        ("TxS_REQUEST_OCCUPANCY", "") => reads.occupied + writes.occupied + peers.inside.occupied,
         ("TxR2_AD0_STALL_CREDIT_CYCLES", "") => cells.stalls[0].occupied,
         ("TxR2_AD1_STALL_CREDIT_CYCLES", "") => cells.stalls[1].occupied,
         ("TxR2_BL_STALL_CREDIT_CYCLES", "") => cells.stalls[2].occupied,
@@ -197,13 +210,13 @@ pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64>
             ("UPI", name) => figure(event, &peers.here[1][class(name)?])?,
             _ => return None,
         },
-        ("IIO_CREDITS_ACQUIRED", "DRS_0") => cells.credits_in_use.entries,
-        ("IIO_CREDITS_ACQUIRED", "NCB_0") => writes.entries,
-        ("IIO_CREDITS_ACQUIRED", "NCS_0") => reads.entries,
         // Cycles in which one or more are (2.8.4).
-        ("IIO_CREDITS_USED", "DRS_0") => cells.credits_in_use.nonempty,
-        ("IIO_CREDITS_USED", "NCB_0") => writes.nonempty,
-        ("IIO_CREDITS_USED", "NCS_0") => reads.nonempty,
+        ("IIO_CREDITS_ACQUIRED" | "IIO_CREDITS_USED", name) => {
+            let (class, port) = name.split_once('_')?;
+            let class = ["DRS", "NCB", "NCS"].iter().position(|known| *known == class)?;
+            let gauge = cells.iio_credits[class].get(port.parse::<usize>().ok()?)?;
+            if event == "IIO_CREDITS_USED" { gauge.nonempty } else { gauge.entries }
+        }
         ("IIO_CREDITS_REJECT", "DRS") => cells.data_waited,
         ("TxC_CREDITS", "PRQ") => cells.went_out.iter().sum(),
         // Coherent requests, by port to the mesh stop (Table 2-364).

@@ -8,7 +8,7 @@ use pericore_facts::emerald_rapids::{
     AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation, Dies,
     ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, MemoryAction,
     MemoryPrefetch, MemoryRequest, PackageCondition, Paid, PeerLine, PeerStation, ReturnedCredits, Shape, SnoopCause,
-    StackFact, SystemFact, SystemMessage, Taker, Target,
+    SnoopReply, StackFact, SystemFact, SystemMessage, Taker, Target,
 };
 
 use super::{Ledger, Snapshot};
@@ -60,7 +60,7 @@ const LINK: (u16, u16) = (0, 0);
 fn a_writeback_waits_pays_and_crosses() {
     let line = packet(LinkMessage::Writeback, 1);
     let facts = [
-        (10, LinkFact::WaitsAtGate(line, false)),
+        (10, LinkFact::WaitsAtGate(line)),
         (14, LinkFact::LeavesGate(line)),
         (14, LinkFact::Pays(line)),
         (14, LinkFact::Ships { messages: 1, lines: true, beside_line: false, queued: true }),
@@ -77,7 +77,8 @@ fn a_writeback_waits_pays_and_crosses() {
     counts(&at, 0, "m3upi/RxC_CRD_OCC.VNA_IN_USE", 64);
     counts(&at, 0, "m3upi/RxC_VNA_CRD.ANY_IN_USE", 16);
     counts(&at, 0, "m3upi/RxC_FLITS_SLOT_BL.NEED_DATA", 1);
-    counts(&at, 0, "m3upi/RxC_CRD_OCC.FLITS_IN_PATH", 6);
+    // A flit of headers, and three of its line, for six cycles.
+    counts(&at, 0, "m3upi/RxC_CRD_OCC.FLITS_IN_PATH", 24);
     // A flit of headers, and three of the line.
     counts(&at, 0, "upi/TxL_INSERTS", 4);
     counts(&at, 0, "upi/TxL_OCCUPANCY", 24);
@@ -140,7 +141,7 @@ fn an_arbitration_has_winners_losers_and_poor() {
     outcomes[1][3] = Outcome::Poor;
     let mut left_over = [[false; 7]; 2];
     left_over[0][1] = true;
-    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some((0, 2)), left_over };
+    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some((0, 2)), times: 1, left_over };
     let at = of(&[(1, Fact::Link(LINK, LinkFact::Arbitrates(arbitration)))], 10);
     for (event, expected) in [
         ("RxC_ARB_LOST_VN0.AD_SNP", 1),
@@ -157,7 +158,8 @@ fn an_arbitration_has_winners_losers_and_poor() {
         ("RxC_VNA_CRD_MISC.VN0_JUST_AD", 0),
         ("RxC_HELD.VN1", 1),
         ("RxC_HELD.PARALLEL_SUCCESS", 1),
-        ("RxC_HELD.CANT_SLOT_AD", 0),
+        // A snoop was left over.
+        ("RxC_HELD.CANT_SLOT_AD", 1),
         ("RxC_HDR_FLITS_SENT.1_MSG", 0),
         ("RxC_HDR_FLITS_SENT.2_MSGS", 1),
         ("RxC_HDR_FLITS_SENT.SLOTS_2", 1),
@@ -174,17 +176,21 @@ fn what_waits_while_there_is_no_room_makes_no_progress() {
     let [snoop, line] = [packet(LinkMessage::SnoopData, 0), packet(LinkMessage::Writeback, 1)];
     let facts = [
         (4, LinkFact::PassesGate(snoop)),
-        (6, LinkFact::WaitsAtGate(snoop, false)),
+        (6, LinkFact::WaitsAtGate(snoop)),
         (10, LinkFact::Stalls),
-        (13, LinkFact::WaitsAtGate(line, true)),
+        (13, LinkFact::WaitsAtGate(line)),
         (18, LinkFact::MadeNoProgress { network: 0, ring: 0, cycles: 8 }),
         (18, LinkFact::MadeNoProgress { network: 1, ring: 1, cycles: 5 }),
-        (18, LinkFact::Resumes(8)),
+        (18, LinkFact::Resumes { cycles: 8, lines: 5 }),
     ];
     let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 40);
     counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_AD_VN0", 8);
     counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_BL_VN1", 5);
     counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_AD_VN1", 0);
+    // Tables 2-383, 2-387 and 2-390: cycles in which a flit of headers is ready and cannot go, and one for a line.
+    counts(&at, 0, "m3upi/RxC_HDR_FLIT_NOT_SENT.ALL", 8);
+    counts(&at, 0, "m3upi/RxC_FLIT_GEN_HDR1.ACCUM_READ", 8);
+    counts(&at, 0, "m3upi/RxC_DATA_FLITS_NOT_SENT.ALL", 5);
     counts(&at, 0, "m3upi/RxC_HDR_FLITS_SENT.1_MSG", 1);
     counts(&at, 0, "m3upi/RxC_HDR_FLITS_SENT.1_MSG_VNX", 0);
 }
@@ -290,8 +296,14 @@ fn an_agent_looks_up_for_the_other_socket() {
         // A store around the caches is no writeback.
         (3, Fact::LooksUp(agent, class(Kind::RemoteWrite), Found::Nothing)),
         (4, Fact::LooksUp(agent, class(Kind::SnoopData), Found::Modified)),
+        (4, Fact::LooksUp(agent, class(Kind::Ownership), Found::FilterShared)),
+        (4, Fact::LooksUp(agent, class(Kind::FullStore), Found::FilterShared)),
         (5, Fact::Agent(agent, AgentFact::SnoopsCores(SnoopCause::Core, true))),
+        (5, Fact::Agent(agent, AgentFact::SnoopsCores(SnoopCause::Remote, false))),
         (6, Fact::Agent(agent, AgentFact::DropsEntry(FilterVictim::Shared))),
+        (6, Fact::Agent(agent, AgentFact::SnoopsCores(SnoopCause::Evict, true))),
+        (6, Fact::Agent(agent, AgentFact::DropsSilently)),
+        (6, Fact::Agent(agent, AgentFact::Answered(SnoopReply::WritesBack))),
         (7, Fact::Agent(agent, AgentFact::Grants(Kind::WritebackClean))),
         (8, Fact::TakesEntry(agent, class(Kind::DataRead))),
         (9, Fact::GivesEntry(agent, class(Kind::DataRead), 0)),
@@ -307,9 +319,12 @@ fn an_agent_looks_up_for_the_other_socket() {
         ("HITME_MISS.READ_OR_INV", 2),
         ("HITME_UPDATE.RDINVOWN", 1),
         ("CORE_SNP.REMOTE_ONE", 1),
-        ("CORE_SNP.REMOTE_GTONE", 1),
+        ("CORE_SNP.REMOTE_GTONE", 0),
+        ("CORE_SNP.ANY_ONE", 1),
+        ("MISC.RSPI_WAS_FSE", 1),
+        ("SNOOP_RESP.RSPWB", 1),
         ("CORE_SNP.EVICT_GTONE", 1),
-        ("CORE_SNP.ANY_GTONE", 3),
+        ("CORE_SNP.ANY_GTONE", 2),
         ("MISC.RFO_HIT_S", 1),
         ("SF_EVICTION.S_STATE", 1),
         ("DIRECT_GO_OPC.GO_PULL", 1),

@@ -15,18 +15,16 @@ lines! {
         outside: [LevelNumber; 3],
         /// A stack's request comes.
         devices: Line,
-        /// By cause, the last one a request of the other socket; one core, all that may have the line.
+        /// By cause; one core, several.
         snooped: [[Line; 2]; 4],
-        /// A core becomes the owner of a line that others share.
+        /// A read for ownership finds its line shared.
         claimed_shared: Line,
-        owner_had_nothing: Line,
+        drops_silently: Line,
         dropped: [Line; FilterVictim::COUNT],
         /// Of a device, a streaming store, others, a writeback.
         granted: [Line; 4],
         entry_freed: Line,
         takes_data: Line,
-        /// To the slice, to memory.
-        pushed_back: [Line; 2],
         snoop_sent: Line,
         /// All; of this socket's snoops.
         answered: [[Line; SnoopReply::COUNT]; 2],

@@ -46,6 +46,7 @@ lines! {
         changes: [[Option<Line>; 3]; 3],
         tracker: Halves<LevelNumber>,
         posted: Halves<LevelNumber>,
+        write_tracker: Halves<LevelNumber>,
         nonposted: Halves<LevelNumber>,
         prefetches: Halves<LevelNumber>,
         read_waits: LevelNumber,

@@ -16,6 +16,8 @@ lines! {
     LinkLines<LevelRow> in "links" {
         passed_gate: Line,
         prefetches: Line,
+        prefetches_past: Line,
+        prefetches_slotted: Line,
         spawned: Line,
         accumulates: Line,
         ingress: ByClass<LevelNumber>,
@@ -40,11 +42,14 @@ lines! {
         one_ring: [[Line; 2]; NETWORKS],
         held: [Line; NETWORKS],
         attempted: Line,
-        slotted: [Line; 2],
+        slotted: Line,
+        /// Addresses, data.
+        cant_slot: [Line; 2],
         /// One message on a credit of its own; one to three.
         headers: [Line; 4],
         not_sent: [Line; 2],
         with_line: Line,
+        slots_block: Line,
         waits_for_line: Line,
         /// Flits, messages.
         beside_line: [Line; 2],

@@ -40,7 +40,7 @@ lines! {
         critical: LevelNumber,
         refreshing: LevelNumber,
         /// By half and rank.
-        clock_off: Halves<[LevelNumber; 2]>,
+        clock_on: Halves<[LevelNumber; 2]>,
         /// Both halves.
         powered_down: LevelNumber,
     }

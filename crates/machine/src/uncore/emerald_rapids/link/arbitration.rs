@@ -14,12 +14,15 @@ const BLOCK: Range<usize> = ADDRESS_CLASSES..CLASSES;
 /// A class that has won, and how it pays.
 pub type Winner = Option<(usize, Paid)>;
 
+/// Shared credits that a message of a class takes at most. Standard messages have no line.
+const fn cost(class: usize) -> u16 {
+    if class < ADDRESS_CLASSES || class == CLASSES - 1 { 1 } else { 4 }
+}
+
 impl Gate {
     /// How a class can pay, if it can.
     fn pays(&self, network: usize, class: usize, shared: u16) -> Option<Paid> {
-        // Standard messages have no line.
-        let cost = if class < ADDRESS_CLASSES || class == CLASSES - 1 { 1 } else { 4 };
-        if shared >= cost {
+        if shared >= cost(class) {
             return Some(Paid::Shared);
         }
         own_of(class).filter(|&own| self.own[network][own] > 0).map(|_| Paid::Own)
@@ -27,15 +30,15 @@ impl Gate {
     /// Winners by network and ring, and what became of all others.
     pub fn arbitrate(&self) -> ([[Winner; 2]; 2], Arbitration) {
         let (mut shared, mut winners) = (self.shared, [[None; 2]; 2]);
-        let mut arbitration = Arbitration::default();
+        let mut arbitration = Arbitration { times: 1, ..Arbitration::default() };
         for network in [self.turn, 1 - self.turn] {
             arbitration.shared[network] = shared;
-            for (ring, classes, cost) in [(0, ADDRESS, 1), (1, BLOCK, 4)] {
+            for (ring, classes) in [ADDRESS, BLOCK].into_iter().enumerate() {
                 let outcomes = &mut arbitration.outcomes[network];
                 let winner = self.arbitrate_ring(network, classes, shared, outcomes);
                 winners[network][ring] = winner;
-                if winner.is_some_and(|(_, paid)| paid == Paid::Shared) {
-                    shared = shared.saturating_sub(cost);
+                if let Some((class, Paid::Shared)) = winner {
+                    shared = shared.saturating_sub(cost(class));
                 }
             }
         }
@@ -79,7 +82,7 @@ impl Gate {
     /// Classes whose first message can pay with a shared credit, and fits a flit.
     pub fn left_over(&self, fits: impl Fn(u16) -> bool) -> [[bool; CLASSES]; 2] {
         let is_left = |network: usize, class: usize| {
-            self.shared > 0 && self.queues[network][class].front().is_some_and(|&id| fits(id))
+            self.shared >= cost(class) && self.queues[network][class].front().is_some_and(|&id| fits(id))
         };
         std::array::from_fn(|network| std::array::from_fn(|class| is_left(network, class)))
     }

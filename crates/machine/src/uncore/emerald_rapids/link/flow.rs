@@ -119,8 +119,12 @@ impl Model {
                 let flow = &mut self.links.flows[usize::from(number)];
                 let Some(&id) = flow.queues[lane as usize][usize::from(network)].front() else { continue };
                 let packet = self.links.packets[id].sent;
-                if sent || !flow.can_send(&packet) {
-                    self.at_link(number, LinkFact::StaysInFlow(packet), reader);
+                let can_go = flow.can_send(&packet);
+                if sent || !can_go {
+                    // What lacks a credit does not ask to go.
+                    if can_go {
+                        self.at_link(number, LinkFact::StaysInFlow(packet), reader);
+                    }
                     continue;
                 }
                 sent = true;

@@ -13,7 +13,7 @@ use super::{ADDRESS_CLASSES, CLASSES, Flit, FlowRing, OWN_CLASSES, Paid, RETRY, 
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
 use pericore_facts::emerald_rapids::{
-    LinkFact, LinkPacket, OWN_CREDITS as OWN, Readers, ReturnedCredits, SHARED_CREDITS as SHARED,
+    Arbitration, LinkFact, LinkPacket, OWN_CREDITS as OWN, Readers, ReturnedCredits, SHARED_CREDITS as SHARED,
 };
 
 /// Flits that the link layer takes before it sends them (assumption).
@@ -40,6 +40,8 @@ pub struct Gate {
     blocked: Option<Tick>,
     /// The same of those that wait for it, by network and ring.
     stuck: [[Option<Tick>; 2]; 2],
+    /// The arbitration that nobody has won, and when it was made.
+    unanswered: Option<(Tick, Arbitration)>,
     unsent: VecDeque<Flit>,
     crossing: VecDeque<Flit>,
     pub returning: VecDeque<ReturnedCredits>,
@@ -61,6 +63,7 @@ impl Gate {
             pumping: false,
             blocked: None,
             stuck: [[None; 2]; 2],
+            unanswered: None,
             unsent: VecDeque::with_capacity(UNSENT),
             crossing: VecDeque::with_capacity(WAITING),
             returning: VecDeque::with_capacity(WAITING),
@@ -136,7 +139,7 @@ impl Model {
             gate.stick(now);
         }
         let pumps = !blocked && !std::mem::replace(&mut gate.pumping, true);
-        self.at_link(number, LinkFact::WaitsAtGate(packet, blocked), reader);
+        self.at_link(number, LinkFact::WaitsAtGate(packet), reader);
         if pumps {
             self.wheel.schedule(now + self.times.uclk, Event::LinkPump.of(number));
         }
@@ -165,20 +168,29 @@ impl Model {
         }
         if let Some(since) = gate.blocked.take() {
             let cycles = |since: Tick| ((now - since) / self.times.uclk) as u32;
-            for (network, stuck) in (0..).zip(std::mem::take(&mut gate.stuck)) {
+            let stuck = std::mem::take(&mut gate.stuck);
+            let lines = stuck.iter().filter_map(|rings| rings[1]).map(cycles).max().unwrap_or(0);
+            for (network, stuck) in (0..).zip(stuck) {
                 for (ring, since) in (0..).zip(stuck) {
                     let Some(cycles) = since.map(cycles).filter(|&cycles| cycles > 0) else { continue };
                     self.at_link(number, LinkFact::MadeNoProgress { network, ring, cycles }, reader);
                 }
             }
-            self.at_link(number, LinkFact::Resumes(cycles(since)), reader);
+            self.at_link(number, LinkFact::Resumes { cycles: cycles(since), lines }, reader);
+        }
+        let gate = &mut self.links.gates[usize::from(number)];
+        if let Some((since, mut unanswered)) = gate.unanswered.take() {
+            unanswered.times = ((now - since) / self.times.uclk) as u32;
+            if unanswered.times > 0 {
+                self.at_link(number, LinkFact::Arbitrates(unanswered), reader);
+            }
         }
         let gate = &mut self.links.gates[usize::from(number)];
         let (winners, mut arbitration) = gate.arbitrate();
         let network = if winners[gate.turn] == [None; 2] { 1 - gate.turn } else { gate.turn };
         if winners[network] == [None; 2] {
-            // Credits that come back start it again.
-            self.at_link(number, LinkFact::Arbitrates(arbitration), reader);
+            // Until credits come back, or another message, each cycle is like this one.
+            gate.unanswered = Some((now, arbitration));
             return;
         }
         gate.turn = 1 - network;

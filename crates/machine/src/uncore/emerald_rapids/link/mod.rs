@@ -59,6 +59,11 @@ impl Packet {
         Self { sent: LinkPacket { taker: Some(taker), ..self.sent }, ..self }
     }
 
+    /// The same message, for the one who takes it.
+    pub const fn for_taker(self, taker: Option<Taker>) -> Self {
+        Self { sent: LinkPacket { taker, ..self.sent }, ..self }
+    }
+
     /// The same message, on a credit of its agent.
     pub const fn on(self, credit: Reason) -> Self {
         Self { credit: Some(credit), ..self }

@@ -50,18 +50,29 @@ impl Decision {
         holds(PackageCondition::CrossHard, bounds.cross_throttle == Some(true));
         let throttled = bounds.thermal.is_some_and(|bound| bound == ratio && bound < wish);
         let (hot, throttle) = match bounds.hot {
-            Some(HotPart::Core) => (Some(PackageCondition::CoreHot), PackageCondition::CoreThrottled),
-            Some(HotPart::Uncore) => (Some(PackageCondition::UncoreHot), PackageCondition::UncoreThrottled),
-            Some(HotPart::Die) => (Some(PackageCondition::DieHot), PackageCondition::DieThrottled),
-            // A hot memory controller has no event of its own, only its throttling.
-            Some(HotPart::Memory) => (None, PackageCondition::MemoryThrottled),
+            Some(HotPart::Core) => (PackageCondition::CoreHot, PackageCondition::CoreThrottled),
+            Some(HotPart::Uncore) => (PackageCondition::UncoreHot, PackageCondition::UncoreThrottled),
+            Some(HotPart::Die) => (PackageCondition::DieHot, PackageCondition::DieThrottled),
+            Some(HotPart::Memory) => (PackageCondition::MemoryHot, PackageCondition::MemoryThrottled),
             None => return Self { ratio, facts },
         };
         holds(throttle, throttled);
-        if let Some(hot) = hot {
-            holds(hot, true);
-        }
+        holds(hot, true);
         Self { ratio, facts }
+    }
+
+    /// True if something else than the power that cores draw bounds the frequency.
+    pub fn is_bounded(self) -> bool {
+        let reasons = [
+            PackageCondition::ThermalLimit,
+            PackageCondition::PowerLimit,
+            PackageCondition::ShortVectors,
+            PackageCondition::LongVectors,
+            PackageCondition::IoFloor,
+            PackageCondition::ProchotInternal,
+            PackageCondition::ProchotExternal,
+        ];
+        reasons.into_iter().any(|reason| self.facts >> reason as u32 & 1 == 1)
     }
 
     /// The facts that hold, a bit each.

@@ -143,12 +143,19 @@ pub fn check(workload: &str, at: &Snapshot) {
         equal(rows.sum(), sent, "every address and every line takes a credit");
     }
 
-    // I/O: sixteen double words a line.
+    // I/O: sixteen double words a line, four of one that is written in part.
     equal(of("iio", "DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS"), 16 * cha("TOR_INSERTS.IO_PCIRDCUR"), "DMA read bytes");
-    let dma_writes = cha("TOR_INSERTS.IO_ITOM") + cha("TOR_INSERTS.IO_ITOMCACHENEAR") + cha("TOR_INSERTS.IO_RFO");
+    let lines = cha("TOR_INSERTS.IO_ITOM") + cha("TOR_INSERTS.IO_ITOMCACHENEAR");
     let by_part = |event: &str| (0..8).map(|part| of("iio", &format!("{event}.PART{part}"))).sum::<u64>();
     let atomic = of("irp", "TRANSACTIONS.ATOMIC");
-    equal(of("iio", "DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS"), 16 * (dma_writes - atomic), "DMA write bytes");
+    let parts = cha("TOR_INSERTS.IO_RFO") - atomic;
+    equal(of("iio", "DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS"), 16 * lines + 4 * parts, "DMA write bytes");
+    let by_target =
+        ["MEM", "UBOX", "LOC_P2P", "REM_P2P"].map(|name| of("iio", &format!("NUM_REQ_OF_CPU_BY_TGT.{name}")));
+    equal(of("iio", "NUM_REQ_OF_CPU.COMMIT.ALL"), by_target.iter().sum(), "requests by target");
+    equal(of("irp", "FAF_TRANSACTIONS"), cha("TOR_INSERTS.IO_PCIRDCUR"), "reads are passed on");
+    let outbound = of("irp", "TxS_DATA_INSERTS_NCB") + of("irp", "TxS_DATA_INSERTS_NCS");
+    equal(of("iio", "OUTBOUND_CL_REQS_ISSUED.TO_IO"), outbound, "what comes for devices is issued to them");
     equal(by_part("TXN_REQ_OF_CPU.ATOMIC"), atomic, "atomic operations, by part");
     equal(by_part("DATA_REQ_OF_CPU.ATOMIC"), 2 * atomic, "their operands");
     let device_reads = cha("TOR_INSERTS.IA_MISS_UCRDF") + of("irp", "P2P_TRANSACTIONS.CMPL");
@@ -171,7 +178,7 @@ pub fn check(workload: &str, at: &Snapshot) {
     equal(of("upi", "TxL_BASIC_HDR_MATCH.SNP"), cha("TOR_INSERTS.IPQ"), "snoops of the other socket");
     equal(of("upi", "TxL_BASIC_HDR_MATCH.WB"), cha("TOR_INSERTS.WBQ"), "writebacks of the other socket");
     equal(cha("SNOOPS_SENT.ALL"), cha("TOR_INSERTS.IPQ"), "snoops sent are snoops received");
-    let answers = ["RSPI", "RSPIFWD", "RSPSFWD", "RSPFWDWB"];
+    let answers = ["RSPI", "RSPIFWD", "RSPSFWD", "RSPWB"];
     equal(
         answers.iter().map(|answer| cha(&format!("SNOOP_RESP.{answer}"))).sum(),
         cha("SNOOPS_SENT.ALL"),
@@ -234,7 +241,7 @@ fn peers(workload: &str, at: &Snapshot) {
     equal(sum(at, "irp", "P2P_INSERTS"), lines, "all through the coherent port");
     equal(total(at, "irp", "P2P_TRANSACTIONS", &["LOC", "REM"]), lines, "near and far");
     equal(total(at, "irp", "P2P_TRANSACTIONS", &["CMPL"]), lines - writes, "every read is answered");
-    equal(m2("P2P_SHAR_RECEIVED", &["ALL"]) + m2("P2P_DED_RECEIVED", &["ALL"]), lines, "credits that came back");
+    equal(m2("P2P_SHAR_RECEIVED", &["ALL"]) + m2("P2P_DED_RECEIVED", &["ALL"]), lines, "credits that came with them");
     let stacks = |event: &str, name: &str| {
         let of =
             |stack: usize, class: &str| m2(&format!("{event}_{}", stack / 4), &[&format!("{name}{stack}_{class}")]);
