@@ -16,6 +16,13 @@ pub const INBOUND_READS: u16 = 192;
 /// Data that the queue from the mesh of a coherent port holds (assumption: 64 GB/s go through).
 pub const INBOUND_DATA: u16 = 40;
 
+/// The port to the mesh stop of a stack that one of its ports uses: four share one, four the other
+/// (`catalog/undefined.toml`, "the two agents of a mesh stop").
+#[inline]
+pub const fn stop_port(port: u8) -> u8 {
+    port / 4 % 2
+}
+
 /// A request of a device.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceRequest {

@@ -229,9 +229,7 @@ pub enum LinkFact {
     Pays(LinkPacket),
     /// The networks arbitrate.
     Arbitrates(Arbitration),
-    /// The link layer has no room for the next flit.
-    Stalls,
-    /// It has room again.
+    /// The link layer has room again for the next flit.
     Resumes {
         /// After so many uncore cycles.
         cycles: u32,

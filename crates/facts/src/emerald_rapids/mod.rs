@@ -20,7 +20,7 @@ mod victim;
 pub use agents::{AgentFact, FilterVictim, MemoryUnitFact, SnoopCause, SnoopReply};
 pub use devices::{
     ATOMIC_DWS, DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, INBOUND_DATA, INBOUND_READS, LINE_DWS,
-    PARTIAL_DWS, PeerLine, PeerStation, StackFact,
+    PARTIAL_DWS, PeerLine, PeerStation, StackFact, stop_port,
 };
 pub use fact::{Fact, MemoryFact};
 pub use home::{DirectoryState, HomeRequest, MemoryAction, MemoryPrefetch, MemoryRequest};

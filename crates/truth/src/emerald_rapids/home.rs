@@ -127,7 +127,7 @@ pub struct UnitCells {
     queried_first: u64,
     /// Reads, and writes by half, that wait for a credit of the memory controller.
     reads_wait: Gauge,
-    writes_wait: [Gauge; 2],
+    no_write_credit: [Gauge; 2],
     /// Data that goes onto the mesh at once, and after it has waited.
     sent: [u64; 2],
     /// Data for the other socket: to its agent for want of a credit, to the link.
@@ -182,8 +182,12 @@ impl UnitCells {
         match fact {
             MemoryUnitFact::ReadWaits(true) => self.reads_wait.enter(cycle, ENDLESS),
             MemoryUnitFact::ReadWaits(false) => self.reads_wait.leave(cycle, ENDLESS),
-            MemoryUnitFact::NoWriteCredit(half, true) => self.writes_wait[usize::from(half) % 2].enter(cycle, ENDLESS),
-            MemoryUnitFact::NoWriteCredit(half, false) => self.writes_wait[usize::from(half) % 2].leave(cycle, ENDLESS),
+            MemoryUnitFact::NoWriteCredit(half, true) => {
+                self.no_write_credit[usize::from(half) % 2].enter(cycle, ENDLESS)
+            }
+            MemoryUnitFact::NoWriteCredit(half, false) => {
+                self.no_write_credit[usize::from(half) % 2].leave(cycle, ENDLESS)
+            }
             MemoryUnitFact::Sends(waited) => self.sent[usize::from(waited)] += 1,
             MemoryUnitFact::NotDirect => self.queried_first += 1,
             MemoryUnitFact::SendsAway(direct) => self.sent_away[usize::from(direct)] += 1,
@@ -193,7 +197,7 @@ impl UnitCells {
     /// True if nothing is under way.
     pub fn is_at_rest(&self) -> bool {
         let trackers = self.halves.iter().flat_map(|half| half.reads.iter().chain(&half.writes));
-        trackers.chain(&self.writes_wait).chain([&self.reads_wait]).all(|gauge| gauge.live == 0)
+        trackers.chain(&self.no_write_credit).chain([&self.reads_wait]).all(|gauge| gauge.live == 0)
     }
 
     /// A line's bits change.
@@ -207,7 +211,10 @@ impl UnitCells {
             let gauges = half.reads.iter_mut().chain(&mut half.writes).chain([&mut half.written]);
             gauges.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
-        self.writes_wait.iter_mut().chain([&mut self.reads_wait]).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
+        self.no_write_credit
+            .iter_mut()
+            .chain([&mut self.reads_wait])
+            .for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
     }
 
     /// The count of an event of the unit, after [`UnitCells::bring_up`].
@@ -227,8 +234,8 @@ impl UnitCells {
             ("DIRECTORY_UPDATE", "S2I" | "S_TO_I_HIT_NON_PMM") => return Some(changes(Shared, Nowhere)),
             ("DIRECTORY_UPDATE", "A2I" | "A_TO_I_HIT_NON_PMM") => return Some(changes(Any, Nowhere)),
             ("RxC_AD_OCCUPANCY", "") => return Some(self.reads_wait.occupied),
-            ("WPQ_NO_REG_CRD", "CHN0") => return Some(self.writes_wait[0].occupied),
-            ("WPQ_NO_REG_CRD", "CHN1") => return Some(self.writes_wait[1].occupied),
+            ("WPQ_NO_REG_CRD", "CHN0") => return Some(self.no_write_credit[0].occupied),
+            ("WPQ_NO_REG_CRD", "CHN1") => return Some(self.no_write_credit[1].occupied),
             ("BYPASS_M2M_EGRESS", "TAKEN") => return Some(self.sent[0]),
             ("BYPASS_M2M_EGRESS", "NOT_TAKEN") => return Some(self.sent[1]),
             // Data does not go straight to the core where the directory says otherwise, or the agent wants it.

@@ -69,7 +69,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let lines = &self.signals.lines.home;
         match fact {
             MemoryUnitFact::ReadWaits(on) => self.holds(lines.read_waits, unit, on, at),
-            MemoryUnitFact::NoWriteCredit(half, on) => self.holds(lines.writes_wait[usize::from(half)], unit, on, at),
+            MemoryUnitFact::NoWriteCredit(half, on) => {
+                self.holds(lines.no_write_credit[usize::from(half)], unit, on, at)
+            }
             MemoryUnitFact::Sends(waited) => self.happens(unit, lines.sent[usize::from(waited)], at),
             MemoryUnitFact::NotDirect => self.happens(unit, lines.not_direct, at),
             MemoryUnitFact::SendsAway(direct) => self.happens(unit, lines.sent_away[usize::from(direct)], at),

@@ -3,7 +3,7 @@
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{
     ATOMIC_DWS, DOORBELL_DWS, DeviceRequest, DeviceStation, ExpanderFact, Kind, LINE_DWS, PARTIAL_DWS, PeerLine,
-    PeerStation, StackFact, UnitInstance,
+    PeerStation, StackFact, UnitInstance, stop_port,
 };
 use pericore_hardware::signal::SignalSink;
 
@@ -55,7 +55,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             DeviceStation::Leaves => {
                 // Of the stack's ports, four have one to the mesh stop, and four the other.
-                let (left, by_port, line_sent) = (lines.left, lines.port_left[port / 4], lines.line_sent);
+                let (left, by_port, line_sent) =
+                    (lines.left, lines.port_left[usize::from(stop_port(request.port))], lines.line_sent);
                 self.happens(stack, left, at);
                 self.happens(stack, by_port, at);
                 if reads {
@@ -164,7 +165,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
 
     /// A credit into the stack is taken: for data of a device's read (0), for a write (1) or a read (2) of another's.
     fn takes_credit(&mut self, stack: UnitInstance, class: usize, port: u8, at: Tick) {
-        let (lines, port) = (&self.signals.lines.devices, usize::from(port) / 4 % 2);
+        let (lines, port) = (&self.signals.lines.devices, usize::from(stop_port(port)));
         let (taken, held) = (lines.iio_credit[class][port], lines.iio_credit_held[class][port]);
         self.happens(stack, taken, at);
         self.level::<true>(held, stack, at);
@@ -172,7 +173,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
 
     /// It comes back.
     fn gives_credit(&mut self, stack: UnitInstance, class: usize, port: u8, at: Tick) {
-        let held = self.signals.lines.devices.iio_credit_held[class][usize::from(port) / 4 % 2];
+        let held = self.signals.lines.devices.iio_credit_held[class][usize::from(stop_port(port))];
         self.level::<false>(held, stack, at);
     }
 

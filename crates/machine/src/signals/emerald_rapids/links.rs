@@ -46,7 +46,6 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             LinkFact::Pays(packet) => self.pays(link, packet, at),
             LinkFact::Arbitrates(arbitration) => self.arbitrates(link, &arbitration, at),
-            LinkFact::Stalls => {}
             LinkFact::MadeNoProgress { network, ring, cycles } => {
                 let line = lines.no_progress[usize::from(ring) % 2][usize::from(network) % NETWORKS];
                 self.repeats(link, line, cycles, at);

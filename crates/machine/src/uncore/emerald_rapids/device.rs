@@ -9,7 +9,7 @@ use super::address;
 use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
+use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact, stop_port};
 use pericore_workload::{DeviceAim, MessageKind};
 
 /// Ports of a stack.
@@ -40,7 +40,7 @@ pub struct Stack {
 
 /// The port to the mesh of what a stack sends about a line: its lower four ports share one, the upper four the other.
 const fn mesh_port(line: u32) -> u8 {
-    (line as u16 / 8 % PORTS / (PORTS / 2)) as u8
+    stop_port(port(line))
 }
 
 /// The port of a line's device.

@@ -12,7 +12,7 @@ use super::Model;
 use super::device::{DEVICE, PORTS, THROUGH, port};
 use super::event::Event;
 use super::link::Packet;
-use pericore_facts::emerald_rapids::{Fact, LinkMessage, PeerLine, PeerStation, Readers, Taker};
+use pericore_facts::emerald_rapids::{Fact, LinkMessage, PeerLine, PeerStation, Readers, Taker, stop_port};
 use pericore_workload::MessageKind;
 
 /// Stacks and links that the events have rows for; others do not talk to each other here.
@@ -185,7 +185,7 @@ impl Model {
     ) {
         let other = if (socket, stack) == (line.socket, line.stack) { line.to } else { line.stack };
         let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.m2pcie[usize::from(other)]);
-        let port = line.port / 4;
+        let port = stop_port(line.port);
         match line.link {
             Some(link) => self.send_packet(socket, link, packet.through(port), from, to, 0, then, reader),
             None => {

@@ -120,7 +120,6 @@ impl LinkCells {
                 _ => self.take_shared(packet.cost().into(), uclk),
             },
             LinkFact::Arbitrates(arbitration) => self.arbitrations.add(&arbitration),
-            LinkFact::Stalls => {}
             LinkFact::MadeNoProgress { network, ring, cycles } => {
                 self.stuck[usize::from(ring) % 2][usize::from(network) % NETWORKS] += u64::from(cycles);
             }

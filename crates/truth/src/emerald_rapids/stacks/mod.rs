@@ -3,7 +3,7 @@
 pub mod names;
 
 use pericore_facts::emerald_rapids::{
-    DeviceRequest, DeviceStation, INBOUND_DATA, INBOUND_READS, Kind, PeerLine, PeerStation, StackFact,
+    DeviceRequest, DeviceStation, INBOUND_DATA, INBOUND_READS, Kind, PeerLine, PeerStation, StackFact, stop_port,
 };
 
 use super::gauge::Gauge;
@@ -103,11 +103,6 @@ pub struct StackCells {
     pub peers: PeerCells,
 }
 
-/// The port to the mesh stop that a port of the stack has.
-fn mesh_port(port: u8) -> usize {
-    usize::from(port / 4 % 2)
-}
-
 fn switch(gauge: &mut Gauge, on: bool, cycle: u64) {
     if on { gauge.enter(cycle, ENDLESS) } else { gauge.leave(cycle, ENDLESS) }
 }
@@ -136,7 +131,7 @@ impl StackCells {
                 }
             }
             DeviceStation::Leaves => {
-                self.went_out[mesh_port(request.port)] += 1;
+                self.went_out[usize::from(stop_port(request.port))] += 1;
                 self.reads_out += u64::from(request.reads());
                 self.lines_out += u64::from(request.kind == Kind::DmaWriteback);
             }
@@ -149,11 +144,11 @@ impl StackCells {
             DeviceStation::DataEnters => {
                 self.at_stop.leave(uclk, ENDLESS);
                 self.all_at_stop.leave(uclk, ENDLESS);
-                self.iio_credits[0][mesh_port(request.port)].enter(uclk, ENDLESS);
+                self.iio_credits[0][usize::from(stop_port(request.port))].enter(uclk, ENDLESS);
                 self.inside.enter(ioclk, INBOUND_DATA.into());
             }
             DeviceStation::DataGoesUp => {
-                self.iio_credits[0][mesh_port(request.port)].leave(uclk, ENDLESS);
+                self.iio_credits[0][usize::from(stop_port(request.port))].leave(uclk, ENDLESS);
                 self.inside.leave(ioclk, INBOUND_DATA.into());
                 self.completions[port].enter(ioclk, ENDLESS);
             }
@@ -193,7 +188,7 @@ impl StackCells {
                 self.under_way[kind].enter(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].enter(uclk, ENDLESS);
                 self.all_at_stop.enter(uclk, ENDLESS);
-                self.iio_credits[1 + usize::from(reads)][mesh_port(port)].enter(uclk, ENDLESS);
+                self.iio_credits[1 + usize::from(reads)][usize::from(stop_port(port))].enter(uclk, ENDLESS);
             }
             StackFact::CoreAnswered { port, reads } => {
                 let kind = usize::from(!reads);
@@ -202,7 +197,7 @@ impl StackCells {
                 self.under_way[kind].leave(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].leave(uclk, ENDLESS);
                 self.all_at_stop.leave(uclk, ENDLESS);
-                self.iio_credits[1 + usize::from(reads)][mesh_port(port)].leave(uclk, ENDLESS);
+                self.iio_credits[1 + usize::from(reads)][usize::from(stop_port(port))].leave(uclk, ENDLESS);
             }
             StackFact::TranslatesInterrupt => self.interrupts += 1,
         }
@@ -210,7 +205,7 @@ impl StackCells {
 
     /// A line between devices is at a station that this stack sees.
     pub fn peer(&mut self, station: PeerStation, line: &PeerLine, cycles: StackCycles) {
-        let credits = &mut self.iio_credits[1 + line.class()][mesh_port(line.port)];
+        let credits = &mut self.iio_credits[1 + line.class()][usize::from(stop_port(line.port))];
         match station {
             PeerStation::Arrives => {
                 self.all_at_stop.enter(cycles.uclk, ENDLESS);

@@ -55,10 +55,15 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
                 "PEER_READ" => return Some(0),
                 _ => return None,
             };
-            let words = if event.starts_with("DATA") { u64::from(words) } else { 1 };
-            let of_parts = if words > 1 && of_cpu && kind == "MEM_WRITE" { &cells.partial[parts.clone()] } else { &[] };
-            let less = u64::from(LINE_DWS - PARTIAL_DWS) * of_parts.iter().sum::<u64>();
-            words * of[parts].iter().sum::<u64>() - less
+            let requests = of[parts.clone()].iter().sum::<u64>();
+            match (event.starts_with("DATA"), kind) {
+                (false, _) => requests,
+                (true, "MEM_WRITE") if of_cpu => {
+                    let partial = cells.partial[parts].iter().sum::<u64>();
+                    u64::from(LINE_DWS) * (requests - partial) + u64::from(PARTIAL_DWS) * partial
+                }
+                (true, _) => u64::from(words) * requests,
+            }
         }
         ("COMP_BUF_INSERTS", name) => {
             cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.entries).sum()

@@ -177,7 +177,6 @@ fn what_waits_while_there_is_no_room_makes_no_progress() {
     let facts = [
         (4, LinkFact::PassesGate(snoop)),
         (6, LinkFact::WaitsAtGate(snoop)),
-        (10, LinkFact::Stalls),
         (13, LinkFact::WaitsAtGate(line)),
         (18, LinkFact::MadeNoProgress { network: 0, ring: 0, cycles: 8 }),
         (18, LinkFact::MadeNoProgress { network: 1, ring: 1, cycles: 5 }),

@@ -50,7 +50,7 @@ lines! {
         nonposted: Halves<LevelNumber>,
         prefetches: Halves<LevelNumber>,
         read_waits: LevelNumber,
-        writes_wait: Halves<LevelNumber>,
+        no_write_credit: Halves<LevelNumber>,
         /// Data goes onto the mesh at once, or not.
         sent: [Line; 2],
         not_direct: Line,

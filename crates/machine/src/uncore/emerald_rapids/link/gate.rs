@@ -162,7 +162,6 @@ impl Model {
             if gate.blocked.is_none() {
                 gate.blocked = Some(now);
                 gate.stick(now);
-                self.at_link(number, LinkFact::Stalls, reader);
             }
             return;
         }
