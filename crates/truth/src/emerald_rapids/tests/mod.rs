@@ -1,6 +1,7 @@
 //! Events by hand: a few facts at cycles, and what the guide's texts make of them. All clocks tick together here.
 
 mod devices;
+mod readings;
 
 use pericore_engine::{Period, Tick};
 use pericore_facts::FactReader;
@@ -108,6 +109,7 @@ fn prefetches_are_their_senders() {
         MemoryPrefetch::Never,
         MemoryPrefetch::Agent,
         MemoryPrefetch::AgentLost,
+        MemoryPrefetch::AgentLost,
         MemoryPrefetch::Link,
         MemoryPrefetch::LinkLost,
         MemoryPrefetch::LinkLost,
@@ -116,13 +118,13 @@ fn prefetches_are_their_senders() {
     let came = all.map(|prefetch| (3, Fact::ComesToMemory((0, 0), of_kind(prefetch))));
     let at = of(&[sent, came].concat(), 10);
     for (name, expected) in [
-        ("cha/IMC_READS_COUNT.NORMAL", 6),
-        ("cha/XPT_PREF.SENT0", 2),
+        ("cha/IMC_READS_COUNT.NORMAL", 7),
+        ("cha/XPT_PREF.SENT0", 3),
         ("m2m/PREFCAM_INSERTS.CH0_XPT", 1),
         ("m2m/PREFCAM_INSERTS.CH0_UPI", 1),
-        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 1),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 2),
         ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 2),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 3),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 4),
         // Both that run are in the CAM from 3 on.
         ("m2m/PREFCAM_OCCUPANCY.CH0", 14),
     ] {

@@ -1,0 +1,71 @@
+//! What second readers found: counts that both readers once had wrong, from the guide's sentences.
+
+use pericore_dram::{MajorMode, MemoryState};
+use pericore_facts::emerald_rapids::{MemoryFact, MemoryUnitFact, SubchannelPlace};
+
+use super::{
+    Arbitration, DeviceRequest, DeviceStation, Fact, Kind, LINK, LinkFact, LinkMessage, Outcome, counts, of, packet,
+};
+
+/// Table 2-154: cycles with the clock enabled, from the start until it is disabled from 10 to 30. Table 2-159: a mode that
+/// changes while nothing of the other kind waits preempts nothing.
+#[test]
+fn clocks_that_are_enabled_and_modes_that_preempt() {
+    let mode = |from, to, preempts| MemoryFact::Mode { from, to, preempts };
+    let facts = [
+        (0, MemoryFact::Starts),
+        (10, MemoryFact::State(MemoryState::ClockOn(0), false)),
+        (30, MemoryFact::State(MemoryState::ClockOn(0), true)),
+        (40, mode(MajorMode::Read, MajorMode::Write, false)),
+        (50, mode(MajorMode::Write, MajorMode::Read, true)),
+    ];
+    let place = SubchannelPlace { channel: (0, 0), half: 0 };
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Memory(place, fact))), 100);
+    counts(&at, 0, "imc/POWER_CKE_CYCLES.LOW_0", 80);
+    counts(&at, 0, "imc/POWER_CKE_CYCLES.LOW_1", 100);
+    counts(&at, 0, "imc/MAJOR_MODE_CHANGE_PCH0.PR_TO_PW", 1);
+    counts(&at, 0, "imc/PREEMPTION_MM_SWITCH.WMM_PCH0", 0);
+    counts(&at, 0, "imc/PREEMPTION_MM_SWITCH.RMM_PCH0", 1);
+}
+
+/// Section 2.4.5: double words that the card asks for; of a part of a line there are four.
+#[test]
+fn a_part_of_a_line_is_fewer_double_words() {
+    let [part, line] = [Kind::DmaPartial, Kind::DmaWrite].map(|kind| DeviceRequest { kind, port: 5, walks: false });
+    let at = of(&[part, line].map(|request| (1, Fact::Device((0, 0), DeviceStation::Enters, request))), 10);
+    counts(&at, 0, "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART5", 4 + 16);
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART5", 2);
+}
+
+/// Section 2.6.6: flits past the buffer, by slot: a header, and three flits of its line, which fills all slots. A request to
+/// shut down is seen by who sends it and by who gets it.
+#[test]
+fn a_line_goes_past_the_buffer_in_four_flits() {
+    let line = packet(LinkMessage::PeerWrite, 0);
+    let facts = [(3, LinkFact::PassesReceiver(line, [false; 3])), (5, LinkFact::ShutsDown(true))];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 10);
+    counts(&at, 0, "upi/RxL_BYPASSED.SLOT0", 4);
+    counts(&at, 0, "upi/RxL_BYPASSED.SLOT2", 3);
+    counts(&at, 0, "upi/POWER_L1_REQ", 1);
+    counts(&at, 1, "upi/POWER_L1_REQ", 1);
+    counts(&at, 1, "upi/POWER_L1_NACK", 0);
+}
+
+/// Table 2-375: a line that waits seven cycles for credits is blocked in each of them. Table 2-253: data that does not go
+/// straight to the core, all of it beside the cisgress path.
+#[test]
+fn who_cannot_pay_is_blocked_in_each_cycle() {
+    let mut outcomes = [[Outcome::Idle; 7]; 2];
+    outcomes[1][3] = Outcome::Poor;
+    let arbitration = Arbitration { outcomes, times: 7, ..Arbitration::default() };
+    let at = of(
+        &[
+            (8, Fact::Link(LINK, LinkFact::Arbitrates(arbitration))),
+            (9, Fact::MemoryUnit((0, 0), MemoryUnitFact::NotDirect)),
+        ],
+        10,
+    );
+    counts(&at, 0, "m3upi/RxC_ARB_NOCRD_VN1.BL_RSP", 7);
+    counts(&at, 0, "m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.EGRESS", 1);
+    counts(&at, 0, "m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS", 1);
+}
