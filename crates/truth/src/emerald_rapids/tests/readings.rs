@@ -7,8 +7,8 @@ use super::{
     Arbitration, DeviceRequest, DeviceStation, Fact, Kind, LINK, LinkFact, LinkMessage, Outcome, counts, of, packet,
 };
 
-/// Table 2-154: cycles with the clock enabled, from the start until it is disabled from 10 to 30. Table 2-159: a mode that
-/// changes while nothing of the other kind waits preempts nothing.
+/// Table 2-154: cycles with the clock enabled, from the start until it is disabled from 10 to 30. Table 2-159: a mode
+/// that changes while nothing of the other kind waits preempts nothing.
 #[test]
 fn clocks_that_are_enabled_and_modes_that_preempt() {
     let mode = |from, to, preempts| MemoryFact::Mode { from, to, preempts };
@@ -37,8 +37,8 @@ fn a_part_of_a_line_is_fewer_double_words() {
     counts(&at, 0, "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART5", 2);
 }
 
-/// Section 2.6.6: flits past the buffer, by slot: a header, and three flits of its line, which fills all slots. A request to
-/// shut down is seen by who sends it and by who gets it.
+/// Section 2.6.6: flits past the buffer, by slot: a header, and three flits of its line, which fills all slots. A
+/// request to shut down is seen by who sends it and by who gets it.
 #[test]
 fn a_line_goes_past_the_buffer_in_four_flits() {
     let line = packet(LinkMessage::PeerWrite, 0);
@@ -51,8 +51,8 @@ fn a_line_goes_past_the_buffer_in_four_flits() {
     counts(&at, 1, "upi/POWER_L1_NACK", 0);
 }
 
-/// Table 2-375: a line that waits seven cycles for credits is blocked in each of them. Table 2-253: data that does not go
-/// straight to the core, all of it beside the cisgress path.
+/// Table 2-375: a line that waits seven cycles for credits is blocked in each of them. Table 2-253: data that does not
+/// go straight to the core, all of it beside the cisgress path.
 #[test]
 fn who_cannot_pay_is_blocked_in_each_cycle() {
     let mut outcomes = [[Outcome::Idle; 7]; 2];
