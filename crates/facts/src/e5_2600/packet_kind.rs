@@ -194,14 +194,21 @@ impl PacketKind {
         !matches!(self, Self::NcRd) && self as u8 >= Self::DataECmp as u8
     }
 
+    /// Those of its flits that carry no bytes of a line: of eleven three, which leaves eight with 8 bytes and their
+    /// enables (Table 2-92).
+    #[inline]
+    pub const fn header_flits(self) -> u8 {
+        if self.flits() == 11 { 3 } else { 1 }
+    }
+
     /// Goes over the data ring of a socket.
     #[inline]
     pub const fn by_data_ring(self) -> bool {
         self.class().by_data_ring()
     }
 
-    /// Flits on the link: a header, and for a line eight of 8 bytes; for a part of one and for an interrupt ten (Table
-    /// 2-92).
+    /// Flits on the link: a header, and for a line eight of 8 bytes; for a part of one and for an interrupt two more
+    /// headers (Table 2-92).
     #[inline]
     pub const fn flits(self) -> u64 {
         match self {

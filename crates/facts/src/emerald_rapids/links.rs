@@ -27,11 +27,10 @@ pub const TAKERS: usize = 10;
 /// How many there are of each: what a mesh of this size has in flight at one message in two cycles; two of each message
 /// that is not coherent (assumptions).
 pub const TAKER_CREDITS: [u8; TAKERS] = [16, 16, 16, 2, 2, 2, 2, 2, 2, 2];
-/// Link cycles in which a direction goes over to fewer lanes, and back (assumptions: half of the way back, which locks
-/// lanes anew).
+/// Link cycles in which a direction goes over to fewer lanes, and back to all, which lock anew (assumptions).
 pub const NARROWING: u32 = 10;
 /// See [`NARROWING`].
-pub const WIDENING: u32 = 20;
+pub const WIDENING: u32 = 50;
 
 /// The credit that a message travels on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

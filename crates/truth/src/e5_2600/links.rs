@@ -28,7 +28,9 @@ impl FlitCells {
         // `now` is NEVER for packets that have ended.
         let (started, complete) =
             if now == NEVER { (NEVER, NEVER) } else { (2 * clock.next_cycle(now), 2 * clock.cycles(now)) };
-        let split = |flits: u64| [flits.min(1), flits.saturating_sub(1)];
+        // A line has eight flits of 8 bytes, with their enables or without (Table 2-92); the others are headers.
+        let headers = if record.kind.flits() == 11 { 3 } else { 1 };
+        let split = |flits: u64| [flits.min(headers), flits.saturating_sub(headers)];
         let by_kind = &mut self.by_kind[record.kind as usize][usize::from(record.passes_through)];
         for (part, flits) in split(sent(started)).into_iter().enumerate() {
             by_kind[part] += flits;

@@ -169,7 +169,7 @@ impl Stop<'_> {
             (_, "FULL" | "CYCLES_FULL" | "ZERO") => queues(|queue| queue.full),
             (_, "STALLED") => queues(|queue| queue.refused_for),
             // What finds no room has no credit yet.
-            ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(|queue| queue.occupied - queue.outside),
+            ("TxC_AD_CREDIT_OCCUPANCY", _) => queues(Queue::held),
             ("TGR_AD_CREDITS" | "TGR_BL_CREDITS", _) => {
                 let of = |agent: u8, row: u8| self.traffic.held(ring, agent, self.index, row);
                 (0..2).map(|agent| (0..rows).map(|row| of(agent, row)).sum::<u64>()).sum()
@@ -196,7 +196,7 @@ impl Stop<'_> {
         Some(match event {
             "RxR_BYPASS" => self.traffic.come_to(ring, |_, to| to == self.index) - both(|queue| queue.entries),
             "RxR_INSERTS" => both(|queue| queue.entries),
-            "RxR_OCCUPANCY" => both(|queue| queue.occupied),
+            "RxR_OCCUPANCY" => both(Queue::held),
             "RxR_BUSY_STARVED" => both(|queue| queue.starved),
             // What turns here waits for room in the queue towards its row.
             "RxR_CRD_STARVED" | "RxR_CRD_STARVED_1" => self.traffic.turning(ring, self.index).starved_outside,
@@ -215,7 +215,7 @@ fn figure(name: &str, queue: &Queue, all: impl Fn() -> u64) -> Option<u64> {
     Some(match name {
         "BYPASS" => all() - queue.entries,
         "INSERTS" => queue.entries,
-        "OCCUPANCY" => queue.occupied,
+        "OCCUPANCY" => queue.held(),
         "CYCLES_NE" => queue.nonempty,
         "CYCLES_FULL" => queue.full,
         "NACK" => queue.nacked,
@@ -336,7 +336,7 @@ fn fabric(shape: &Shape, traffic: &Traffic, index: u16, event: &str, subevent: &
         }
         ("RxR_FULL", name) => Some(buffer(named(name)?).full),
         ("RxR_INSERTS", name) => Some(buffer(named(name)?).entries),
-        ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?).occupied),
+        ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?).held()),
         ("RxR_BYPASS", name) => {
             let ring = named(name)?;
             Some(crossing(ring, true) - buffer(ring).entries)

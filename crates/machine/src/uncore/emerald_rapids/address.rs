@@ -4,7 +4,7 @@
 
 use pericore_dram::Timing;
 
-use pericore_facts::emerald_rapids::Target;
+use pericore_facts::emerald_rapids::{Target, stop_port};
 use pericore_parts::line::deal;
 
 /// Bytes of a line, as a shift.
@@ -15,6 +15,8 @@ pub const PAGE_LINES_SHIFT: u32 = 6;
 pub const REGION_BITS: u32 = 30;
 /// Bytes of a region.
 pub const REGION_BYTES: u64 = 64 << REGION_BITS;
+/// Ports of a stack.
+pub const PORTS: u16 = 8;
 /// Agents of a socket that there is room for.
 pub const AGENTS: u32 = 64;
 /// Memory channels of a socket.
@@ -30,6 +32,16 @@ pub const LINES_PER_ROW: u32 = MEMORY.lines_per_row;
 pub const BANKS: u32 = MEMORY.banks_per_rank() as u32;
 /// Ranks of a subchannel.
 pub const RANKS: u32 = MEMORY.ranks as u32;
+
+/// The port to the mesh of what a stack sends about a line: its lower four ports share one, the upper four the other.
+pub const fn mesh_port(line: u32) -> u8 {
+    stop_port(port(line))
+}
+
+/// The port of a line's device.
+pub const fn port(line: u32) -> u8 {
+    (line as u16 / 8 % PORTS) as u8
+}
 
 /// A line's place in a socket's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

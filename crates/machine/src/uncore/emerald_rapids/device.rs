@@ -5,15 +5,13 @@
 use pericore_engine::Tick;
 
 use super::Model;
-use super::address;
+use super::address::{self, mesh_port, port};
 use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact, stop_port};
+use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
 use pericore_workload::{DeviceAim, MessageKind};
 
-/// Ports of a stack.
-pub const PORTS: u16 = 8;
 /// Uncore cycles between the requests of a stack: 64 bytes each 160 ns, 0.4 GB/s (assumption: a device at work, far below a port's
 /// bandwidth).
 const INTERVAL: Tick = 400;
@@ -36,16 +34,6 @@ pub struct Stack {
     turn: u32,
     /// The line that it writes, or wrote last.
     pub written: u32,
-}
-
-/// The port to the mesh of what a stack sends about a line: its lower four ports share one, the upper four the other.
-const fn mesh_port(line: u32) -> u8 {
-    stop_port(port(line))
-}
-
-/// The port of a line's device.
-pub const fn port(line: u32) -> u8 {
-    (line as u16 / 8 % PORTS) as u8
 }
 
 impl Model {

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use pericore_engine::Pool;
 
 use super::Model;
-use super::device::{DEVICE, PORTS, THROUGH, port};
+use super::address::{PORTS, port};
+use super::device::{DEVICE, THROUGH};
 use super::event::Event;
 use super::link::Packet;
 use pericore_facts::emerald_rapids::{Fact, LinkMessage, PeerLine, PeerStation, Readers, Taker, stop_port};

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use pericore_engine::Tick;
 
 use super::Model;
+use super::address::mesh_port;
 use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{
-    DeviceStation, Fact, INBOUND_DATA, INBOUND_READS, Kind, Lookup, Queue, Readers, StackFact,
+    DeviceStation, Fact, INBOUND_DATA, INBOUND_READS, Kind, Lookup, Queue, Readers, Ring, StackFact,
 };
 
 /// Uncore cycles for which data stays in the queue from the mesh (assumption: 64 GB/s go through).
@@ -222,7 +223,7 @@ impl Model {
 
     /// A request asks for a line that a port of its socket may own: the port gives it up.
     pub(super) fn snoop_ports<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, origin, line, class, .. } = self.pool[request];
+        let Request { socket, cha, origin, line, class, .. } = self.pool[request];
         if class.kind.lookup() == Lookup::None || class.kind.is_writeback() || class.kind == Kind::DmaWriteback {
             return;
         }
@@ -240,5 +241,9 @@ impl Model {
             _ => SNOOPS[1],
         };
         reader.port_responds(at, stack, HIT_EXCLUSIVE, snoop, now);
+        // The snoop, and the stack's answer to the agent.
+        let (agent, tile) = (self.places.cha[usize::from(cha)], self.places.m2pcie[usize::from(stack)]);
+        self.mesh_send(socket, Ring::Invalidate, 0, agent, tile, reader);
+        self.mesh_send(socket, Ring::AcknowledgeAgents, mesh_port(line), tile, agent, reader);
     }
 }

@@ -15,10 +15,6 @@ use super::event::Event;
 use pericore_facts::emerald_rapids::{CState, Fact, PackageCondition, Readers};
 use pericore_workload::{Conditions, CoreSleep};
 
-/// Running cores from which power limits the frequency (assumption: three quarters of them), and from which the regulators work with
-/// all their phases (assumption: half of them).
-const MANY: u16 = 48;
-const FULL_LOAD: u16 = 32;
 /// Microseconds that a package without running cores stays in C2E before it goes on to C6 (assumption).
 const BEFORE_DEEP: Tick = 5;
 /// Microseconds of a change of frequency (assumption: the usual order of clocks that lock anew).
@@ -70,7 +66,11 @@ impl Package {
         let mut facts = self.decision.facts();
         let mut holds = |fact: PackageCondition, on: bool| facts |= u32::from(on) << fact as u32;
         let (runs, deep) = (self.active > 0, self.active == 0 && now >= self.deep_at);
-        if self.active >= MANY && !self.decision.is_bounded() {
+        // From three quarters of its cores on (assumption) power limits the frequency, from half of them on (assumption) the regulators
+        // work with all their phases.
+        let cores = self.active + self.light + self.deep;
+        let full_load = runs && 2 * self.active >= cores;
+        if runs && 4 * self.active >= 3 * cores && !self.decision.is_bounded() {
             holds(PackageCondition::PowerLimit, true);
         }
         holds(PackageCondition::Changes, now < self.changed_at);
@@ -78,8 +78,8 @@ impl Package {
         holds(PackageCondition::PackageLight, !runs && !deep);
         holds(PackageCondition::PackageDeep, deep);
         holds(PackageCondition::MemorySheds, deep);
-        holds(PackageCondition::RegulatorFull, self.active >= FULL_LOAD);
-        holds(PackageCondition::RegulatorPart, runs && self.active < FULL_LOAD);
+        holds(PackageCondition::RegulatorFull, full_load);
+        holds(PackageCondition::RegulatorPart, runs && !full_load);
         holds(PackageCondition::RegulatorLight, !runs && !deep);
         holds(PackageCondition::RegulatorDeep, deep);
         facts

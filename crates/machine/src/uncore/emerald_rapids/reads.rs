@@ -24,12 +24,10 @@ impl Model {
         let core = if device { u8::MAX } else { self.core_within(origin) };
         let keeps_no_copy = device || kind.is_llc_prefetch();
         // Other cores' shared copies must go before somebody writes.
-        let copies = if kind.owns() { self.drop_sharers(socket, cha, line, origin, device) } else { 0 };
+        let copies = if kind.owns() { self.drop_sharers(socket, cha, line, origin, device, reader) } else { 0 };
         let others = copies > 0;
         if others {
             self.at_agent(socket, cha, AgentFact::SnoopsCores(cause_of(kind), copies > 1), reader);
-            let (from, to) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
-            self.mesh_send(socket, Ring::Invalidate, 0, from, to, reader);
         }
         let wait = if others { self.times.core_snoop } else { 0 };
         match found {
@@ -180,7 +178,15 @@ impl Model {
     }
 
     /// Takes other cores' shared copies of a line away; how many there were.
-    pub(super) fn drop_sharers(&mut self, socket: u8, cha: u8, line: u32, origin: u16, device: bool) -> u32 {
+    pub(super) fn drop_sharers<R: Readers>(
+        &mut self,
+        socket: u8,
+        cha: u8,
+        line: u32,
+        origin: u16,
+        device: bool,
+        reader: &mut R,
+    ) -> u32 {
         let mut filter = self.filter(socket, cha);
         let Some(way) = filter.find(line).filter(|&way| filter.get(way).state == FILTER_SHARED) else {
             return 0;
@@ -189,8 +195,8 @@ impl Model {
         let mut dropped = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            if device || core != origin {
-                dropped += u32::from(self.l2s.at(core).snoop(line, true).is_some());
+            if (device || core != origin) && self.snoop_sharer_out((socket, cha), core, line, reader).is_some() {
+                dropped += 1;
             }
         }
         dropped

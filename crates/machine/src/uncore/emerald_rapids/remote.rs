@@ -251,6 +251,7 @@ impl Model {
         } else {
             if found == Found::FilterExclusive {
                 self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Remote, false), reader);
+                self.carry_question((socket, cha), line, reader);
             }
             false
         };
@@ -269,6 +270,7 @@ impl Model {
         let port = place.channel % 2;
         if writes || class.kind == Kind::RemoteClaim {
             let packet = Packet::new(LinkMessage::Completion).on(Reason::Response).through(port);
+            let packet = packet.for_taker(self.taker_of(parent));
             let to = self.asker_tile(parent);
             let released = writes && self.pool[parent].kind() == Kind::Victim;
             let then = if released { Event::Release } else { Event::Data };
@@ -290,11 +292,11 @@ impl Model {
         self.wheel.schedule(told, Event::Release.of(request));
     }
 
-    /// Who takes data that the other socket asked for, if it is no core.
+    /// Who takes what the other socket asked for, or hears that it is done, if it is no core.
     fn taker_of(&self, parent: RequestId) -> Option<Taker> {
         let asker = &self.pool[parent];
         match asker.kind() {
-            kind if kind.is_llc_prefetch() => Some(Taker::Agent),
+            kind if kind.is_llc_prefetch() || kind == Kind::Victim => Some(Taker::Agent),
             kind if kind.queue() == Queue::Io => Some(Taker::Stack(asker.origin as u8)),
             _ => None,
         }

@@ -54,7 +54,12 @@ impl Model {
         let record = &mut self.links.packets[packet].record;
         let buffered = if sends { record.transmit_in != NEVER } else { record.waits_to_be_taken() };
         record.received_flits += u8::from(buffered && !sends);
-        Some(Flit { kind: record.kind, header: number == 0, passes_through: record.passes_through, buffered })
+        Some(Flit {
+            kind: record.kind,
+            header: number < record.kind.header_flits(),
+            passes_through: record.passes_through,
+            buffered,
+        })
     }
 
     /// Lets every link layer work whose time has come.

@@ -34,7 +34,7 @@ pub struct Traffic {
     /// By ring, tile.
     turns: Vec<Waits<1>>,
     /// By ring, tile: messages that came down or up the column, and those that came along the row.
-    ingress: Vec<Waits<2>>,
+    ingress: Vec<Waits<3>>,
     /// By ring, column, down, and by ring, row, right.
     bridges: Vec<Waits<1>>,
     bridges_aside: Vec<Waits<1>>,
@@ -142,9 +142,10 @@ impl Traffic {
             }
         }
         if message.taken > message.arrived {
-            let along_row = message.turn != message.to;
+            // Along a column, along a row, or from the same tile: by no ring.
+            let kind = if message.from == message.to { 2 } else { usize::from(message.turn != message.to) };
             let to = ring * tiles + usize::from(message.to);
-            self.ingress[to].add(usize::from(along_row), message.arrived, message.taken, now);
+            self.ingress[to].add(kind, message.arrived, message.taken, now);
         }
     }
 
@@ -180,8 +181,9 @@ impl Traffic {
         queue
     }
 
-    /// What a tile's ingress did with messages that came down or up its column, and with those that came along its row.
-    pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 2] {
+    /// What a tile's ingress did with messages that came down or up its column, with those that came along its row, and
+    /// with the tile's own.
+    pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 3] {
         self.ingress[ring as usize * self.tiles + tile].totals()
     }
 

@@ -136,6 +136,11 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// Cycles that messages were in it, added up: who waits for room is not in it yet.
+    pub const fn held(&self) -> u64 {
+        self.occupied - self.outside
+    }
+
     /// A message waited.
     #[inline]
     fn add(&mut self, waited: u64) {

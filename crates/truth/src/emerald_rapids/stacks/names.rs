@@ -142,7 +142,7 @@ pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<
         ("FAF_INSERTS", "") => cells.inbound_reads.entries,
         ("FAF_OCCUPANCY", "") => cells.inbound_reads.occupied,
         ("FAF_FULL", "") => cells.inbound_reads.full,
-        ("CACHE_TOTAL_OCCUPANCY", "MEM") => cells.lines.occupied,
+        ("CACHE_TOTAL_OCCUPANCY", "MEM" | "ANY") => cells.lines.occupied,
         ("TxC_AK_INSERTS", "") => cells.permitted,
         ("TxC_BL_DRS_INSERTS", "") => cells.inside.entries,
         ("TxC_BL_DRS_OCCUPANCY", "") => cells.inside.occupied,

@@ -38,6 +38,7 @@ fn a_device_reads_and_writes() {
         ("iio/REQ_FROM_PCIE_CMPL.FINAL_RD_WR", 2),
         ("iio/PWT_OCCUPANCY", 40),
         ("irp/CACHE_TOTAL_OCCUPANCY.MEM", 40 + 49),
+        ("irp/CACHE_TOTAL_OCCUPANCY.ANY", 40 + 49),
         ("irp/FAF_OCCUPANCY", 20),
         ("irp/TRANSACTIONS.WR_PREF", 1),
         ("irp/TxC_BL_DRS_OCCUPANCY", 5),

@@ -247,7 +247,7 @@ fn a_direction_that_rests_is_seen_at_both_ends() {
     counts(&at, 1, "upi/RxL0P_POWER_CYCLES", 60);
     counts(&at, 0, "upi/RxL0P_POWER_CYCLES", 0);
     counts(&at, 0, "upi/TxL0P_POWER_CYCLES_LL_ENTER", 10);
-    counts(&at, 0, "upi/TxL0P_POWER_CYCLES_M3_EXIT", 20);
+    counts(&at, 0, "upi/TxL0P_POWER_CYCLES_M3_EXIT", 50);
 }
 
 #[test]

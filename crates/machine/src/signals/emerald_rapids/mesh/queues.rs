@@ -37,13 +37,14 @@ pub struct Wait {
 struct Starving {
     any: Waiting<1>,
     no_room: Waiting<1>,
-    outside: [Waiting<1>; 2],
+    /// By how they came: in a column, along a row, or from the same tile.
+    outside: [Waiting<1>; 3],
 }
 
 impl Starving {
     /// A message has waited from `came` to `went`.
     #[inline]
-    fn wait(&mut self, stay: Stay, (came, went): (u64, u64), along_row: bool, now: u64) -> Wait {
+    fn wait(&mut self, stay: Stay, (came, went): (u64, u64), kind: usize, now: u64) -> Wait {
         let mut wait = Wait { stay, ..Wait::default() };
         let starves = came + u64::from(PATIENCE);
         if went > starves {
@@ -51,7 +52,7 @@ impl Starving {
         }
         if stay.is_refused() {
             let room = came + u64::from(stay.outside);
-            wait.outside = self.outside[usize::from(along_row)].wait(came, room, now).nonempty;
+            wait.outside = self.outside[kind].wait(came, room, now).nonempty;
             if room > starves {
                 wait.no_room = self.no_room.wait(starves, room, now).nonempty;
             }
@@ -107,7 +108,7 @@ impl Queues {
             let egress = &mut stop.egress[r][agent];
             let stay = egress.stay(put, message.left);
             if observed || stay.waited > PATIENCE || stay.is_refused() {
-                stays.egress = stop.egress_starving[r][agent].wait(stay, (put, message.left), false, put);
+                stays.egress = stop.egress_starving[r][agent].wait(stay, (put, message.left), 0, put);
             }
             egress.wait(message.left);
         }
@@ -120,7 +121,7 @@ impl Queues {
         if message.turned > message.reached {
             let (stop, came, went) = (&mut self.stops[usize::from(message.turn)], message.reached, message.turned);
             let stay = stop.turning[r].wait(came, went, put);
-            stays.turning = stop.turning_starving[r].wait(stay, (came, went), false, put);
+            stays.turning = stop.turning_starving[r].wait(stay, (came, went), 0, put);
             if message.ordered > came && way.source.row != way.goal.row {
                 stays.ordered = stop.ordered[usize::from(way.down)].wait(came, message.ordered, put).nonempty;
             }
@@ -135,7 +136,8 @@ impl Queues {
         if message.taken > message.arrived {
             let (stop, came, went) = (&mut self.stops[usize::from(message.to)], message.arrived, message.taken);
             let stay = stop.ingress[r].wait(came, went, put);
-            stays.ingress = stop.ingress_starving[r].wait(stay, (came, went), way.along_row, put);
+            let kind = if message.from == message.to { 2 } else { usize::from(way.along_row) };
+            stays.ingress = stop.ingress_starving[r].wait(stay, (came, went), kind, put);
         }
         stays
     }

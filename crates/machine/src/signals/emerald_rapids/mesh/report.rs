@@ -50,12 +50,11 @@ impl MeshSignals {
             }
         }
         if way.crosses {
-            self.report_fabric(message, self.grid.column_blocks(way), stays.bridge, pulse);
+            self.report_fabric(message, self.grid.column_blocks(way), stays.bridge, true, pulse);
         }
         if way.crosses_aside {
             // What does not find room bounces on the horizontal ring: no event is about that.
-            let stay = Stay { outside: 0, ..stays.bridge_aside };
-            self.report_fabric(message, self.grid.row_blocks(way), stay, pulse);
+            self.report_fabric(message, self.grid.row_blocks(way), stays.bridge_aside, false, pulse);
         }
         if along_row && let Some((unit, index)) = self.units[usize::from(message.turn)] {
             let lines = &self.lines.stops[usize::from(unit)];
@@ -79,7 +78,9 @@ impl MeshSignals {
         if let Some((unit, index)) = self.units[usize::from(message.to)] {
             let lines = &self.lines.stops[usize::from(unit)];
             report_stop(&lines.ingress[r], stays.ingress, 0, index, pulse);
+            // What an agent sends to its own tile has been on no ring.
             if stays.ingress.stay.is_refused()
+                && message.from != message.to
                 && let Some([bounced, starved]) = lines.bounces[r][usize::from(along_row)]
             {
                 pulse(bounced, index, 1);
@@ -129,6 +130,7 @@ impl MeshSignals {
         message: &Message,
         [near, far]: [u16; 2],
         stay: Stay,
+        counts_bounces: bool,
         pulse: &mut impl FnMut(Line, u16, u32),
     ) {
         let lines = &self.lines.fabric[message.ring as usize];
@@ -138,7 +140,7 @@ impl MeshSignals {
         if stay.full > 0 {
             pulse(lines.full, near, stay.full);
         }
-        if stay.is_refused() {
+        if counts_bounces && stay.is_refused() {
             pulse(lines.bounced, near, 1);
         }
         pulse(lines.sent, far, 1);
@@ -172,7 +174,8 @@ fn report(lines: &QueueLines, stay: Stay, index: u16, pulse: &mut impl FnMut(Lin
         return;
     }
     pulse(lines.entries, index, 1);
-    pulse(lines.occupied, index, stay.waited);
+    // What finds no room is not in the queue yet.
+    pulse(lines.occupied, index, stay.waited - stay.outside);
     let mut some = |line: Option<Line>, count: u32| {
         if let Some(line) = line.filter(|_| count > 0) {
             pulse(line, index, count);

@@ -83,8 +83,8 @@ impl Packet {
         match self.sent.lane() {
             FlowRing::Address => Ring::Address,
             FlowRing::Block => Ring::Block,
-            // Completions are for the caching agents, or for a stack.
-            FlowRing::Acknowledge if self.sent.taker.is_none() => Ring::AcknowledgeAgents,
+            FlowRing::Acknowledge if matches!(self.sent.taker, Some(Taker::Agent)) => Ring::AcknowledgeAgents,
+            // For a core or a stack.
             FlowRing::Acknowledge => Ring::Acknowledge,
         }
     }

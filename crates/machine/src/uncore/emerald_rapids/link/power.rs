@@ -1,7 +1,7 @@
 //! Power states of the links: some lanes rest (L0p), or the whole link is shut down (L1) and trains anew when it is needed.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{LinkFact, LinkWidth, Readers};
+use pericore_facts::emerald_rapids::{LinkFact, LinkWidth, Readers, WIDENING};
 
 use super::{LINKS, peer};
 use crate::uncore::emerald_rapids::Model;
@@ -12,8 +12,7 @@ use crate::uncore::emerald_rapids::event::Event;
 /// light load: on silicon they do not).
 const REST: Tick = 10_000;
 const SHUT_DOWN: Tick = 20_000;
-/// Uncore cycles to come back from either (assumptions).
-const WIDEN: Tick = 50;
+/// Uncore cycles to come back from a shut-down (assumption).
 const TRAINING: Tick = 500;
 
 /// States of all links, by the number of the sender.
@@ -53,7 +52,7 @@ impl Model {
             LinkWidth::Half => {
                 self.set_width(number, LinkWidth::Full, reader);
                 self.watch_link(number, REST);
-                WIDEN * self.times.uclk
+                Tick::from(WIDENING) * self.times.uclk
             }
             LinkWidth::Off => {
                 let wait = TRAINING * self.times.uclk;

@@ -6,7 +6,7 @@ use super::truth::Digest;
 use super::{MICROSECOND, model, with};
 use crate::emerald_rapids::EmeraldRapids;
 use crate::ledger::Question;
-use pericore_facts::emerald_rapids::LinkMessage;
+use pericore_facts::emerald_rapids::{LinkMessage, Ring, Taker};
 use pericore_truth::emerald_rapids::Snapshot;
 
 /// An agent whose link is the first and whose virtual network is VN0.
@@ -88,6 +88,14 @@ fn completions_take_the_acknowledge_ring() {
     let at = after(&mut model, 1);
     assert_eq!(at.count(1, 0, Question::new("m3upi", "TxC_AK_FLQ_INSERTS")), Some(1));
     assert_eq!(at.count(1, 0, Question::new("m3upi", "MULTI_SLOT_RCVD").subevent("AK_SLOT0")), Some(1));
+}
+
+#[test]
+fn completions_for_agents_have_a_ring_of_their_own() {
+    let goes_by = |taker| Packet::new(LinkMessage::Completion).for_taker(taker).far_ring();
+    assert_eq!(goes_by(Some(Taker::Agent)), Ring::AcknowledgeAgents);
+    assert_eq!(goes_by(Some(Taker::Stack(3))), Ring::Acknowledge);
+    assert_eq!(goes_by(None), Ring::Acknowledge, "a core");
 }
 
 #[test]

@@ -72,10 +72,11 @@ fn a_burst_waits_for_the_credits_of_its_row() {
         ("m2m", 0, "AG0_AD_CRD_ACQUIRED0.TGR1", 8),
         ("m2m", 0, "AG0_AD_CRD_OCCUPANCY0.TGR1", 8 * 7),
         ("m2m", 0, "STALL0_NO_TxR_HORZ_CRD_AD_AG0.TGR1", 1),
-        // They wait 1 to 5, 7 and 8 cycles: seven at once in cycle 0, four of them still in cycle 3. Four fill the queue.
+        // They wait 1 to 5, 7 and 8 cycles: seven at once in cycle 0, four of them still in cycle 3. Four fill the queue, so that it
+        // holds four in cycles 0 to 3, then three, two, two and one.
         ("m2m", 0, "TxR_VERT_BYPASS.AD_AG0", 1),
         ("m2m", 0, "TxR_VERT_INSERTS0.AD_AG0", 7),
-        ("m2m", 0, "TxR_VERT_OCCUPANCY0.AD_AG0", 30),
+        ("m2m", 0, "TxR_VERT_OCCUPANCY0.AD_AG0", 24),
         ("m2m", 0, "TxR_VERT_CYCLES_NE0.AD_AG0", 8),
         ("m2m", 0, "TxR_VERT_CYCLES_FULL0.AD_AG0", 4),
         // The ring has a slot for each when its turn has come and its credit is there.
