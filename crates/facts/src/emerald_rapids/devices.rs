@@ -45,6 +45,11 @@ impl DeviceRequest {
         matches!(self.kind, Kind::DmaPartial)
     }
 
+    /// True if a line's data comes to the stack for it: what is changed in part or by an operation is read first.
+    pub const fn brings_data(&self) -> bool {
+        self.reads() || self.is_partial() || self.is_atomic()
+    }
+
     /// True if it is an atomic operation in memory.
     pub const fn is_atomic(&self) -> bool {
         matches!(self.kind, Kind::DmaAtomic)
@@ -62,9 +67,9 @@ pub enum DeviceStation {
     DataComes(bool),
     /// The data comes into the coherent port.
     DataEnters,
-    /// The data goes up to the device.
+    /// The data of a read goes up to the device.
     DataGoesUp,
-    /// The mesh stop has its permission, or word that it is done.
+    /// It has its permission and, if it brings data, that; or word that it is done.
     Permitted,
     /// The stack is done with it.
     Completes,
@@ -78,6 +83,13 @@ pub enum StackFact {
     Stalls(u8, bool),
     /// An access of a core comes to a port: a read or a write.
     CoreComes {
+        /// Port.
+        port: u8,
+        /// It reads.
+        reads: bool,
+    },
+    /// It has gone through the port to the device.
+    CorePasses {
         /// Port.
         port: u8,
         /// It reads.

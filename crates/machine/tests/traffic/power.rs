@@ -1,4 +1,4 @@
-//! An E5-2600's power unit and what its cores do meanwhile: overheating slows them, and those without work sleep.
+//! Power units and what cores do meanwhile: overheating slows them, and those without work sleep.
 
 use super::raw::{between, finish, machine, msr, read, run, write};
 use pericore_machine::workload::Scenario;
@@ -45,6 +45,32 @@ fn overheating_slows_the_cores_as_the_power_unit_counts() {
     between("1.2 GHz", all - 10.2, least, all - 9.8);
     between("never 1.3 GHz", 0.0, more, 0.1);
     between("PROCHOT", all - 0.2, hot, all);
+}
+
+/// Nanoseconds of an access of an Emerald Rapids core that hits its L2, under a condition of the whole scenario.
+fn emerald_rapids_hit(condition: &str) -> f64 {
+    let microseconds = |thousands: u32| {
+        let spec = MachineSpec::parse("8592+").expect("a machine");
+        let work = format!("workload stream:threads=1,footprint=16k,requests={}", thousands * 1000);
+        let text = format!("phase work\n{work}\n{condition}\n");
+        let scenario = Scenario::parse(&text, &spec.limits().expect("a model")).expect("a scenario");
+        let mut machine = Machine::for_scenario(&spec, &scenario).expect("a machine");
+        let mut passed = 0;
+        while !machine.finished() {
+            machine.run_for(machine.clocks().ticks_per_second() / 1_000_000);
+            passed += 1;
+        }
+        f64::from(passed)
+    };
+    (microseconds(600) - microseconds(200)) / 400.0
+}
+
+#[test]
+fn overheating_slows_an_emerald_rapids() {
+    // Two cycles of a core each: of 2.8 GHz, of 1.2, and of the least, 0.8.
+    between("an access", 0.709, emerald_rapids_hit(""), 0.719);
+    between("at a limit", 1.65, emerald_rapids_hit("thermal-limit 1200MHz"), 1.68);
+    between("too hot", 2.49, emerald_rapids_hit("prochot external"), 2.51);
 }
 
 #[test]

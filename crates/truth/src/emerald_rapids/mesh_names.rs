@@ -45,7 +45,7 @@ fn stop_value(stop: Stop<'_>, unit: &str, event: &str, subevent: &str) -> Option
     match event {
         "DISTRESS_ASSERTED" => match subevent {
             "HORZ" => Some(traffic.turning(Ring::Address, index).full),
-            "VERT" => Some((0..2).map(|agent| traffic.egress(Ring::Address, agent, index).full).sum()),
+            "VERT" => Some(traffic.distress(index)),
             _ => None,
         },
         "RING_SRC_THRTL" => Some(traffic.throttled(index)),

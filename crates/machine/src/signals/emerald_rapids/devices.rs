@@ -72,7 +72,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 if waits {
                     self.happens(stack, waiting, at);
                 }
-                self.level::<false>(inbound, stack, at);
+                if reads {
+                    self.level::<false>(inbound, stack, at);
+                }
             }
             DeviceStation::DataEnters => {
                 let (entered, inside, data) = (lines.data_entered, lines.data_inside, lines.data);
@@ -90,12 +92,19 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             DeviceStation::Permitted => {
                 let (up, waits) = (lines.data_up[port], lines.completions[port]);
+                let (inside, acknowledged) = (lines.data_inside, lines.acknowledged);
                 if request.is_atomic() {
                     // What the line held goes back to the device.
                     self.happens(stack, up, at);
                     self.completion(stack, waits, true, at);
                 }
-                self.all(stack, |lines| &lines.devices.permitted, at);
+                self.happens(stack, acknowledged, at);
+                if request.brings_data() {
+                    self.level::<false>(inside, stack, at);
+                    self.gives_credit(stack, 0, request.port, at);
+                } else {
+                    self.all(stack, |lines| &lines.devices.permitted, at);
+                }
             }
             DeviceStation::Completes => {
                 let (held, walks, waits) = (lines.lines, lines.walks, lines.completions[port]);
@@ -135,17 +144,24 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.repeats(stack, words, if reads { LINE_DWS } else { DOORBELL_DWS }, at);
                 self.happens(stack, requests, at);
                 self.happens(stack, self.signals.lines.devices.core_kinds[kind], at);
-                self.core_access(stack, kind, true, at);
+                let lines = &self.signals.lines.devices;
+                let (under_way, queues) = (lines.under_way, lines.core_queues[kind]);
+                under_way.into_iter().chain(queues).for_each(|level| self.level::<true>(level, stack, at));
+            }
+            StackFact::CorePasses { port, reads } => {
+                self.gives_credit(stack, 1 + usize::from(reads), port, at);
+                let queues = self.signals.lines.devices.core_queues[usize::from(!reads)];
+                queues.into_iter().for_each(|level| self.level::<false>(level, stack, at));
             }
             StackFact::CoreAnswered { port, reads } => {
                 let reply = lines.core_reply[usize::from(!reads)];
-                self.gives_credit(stack, 1 + usize::from(reads), port, at);
                 if reads {
                     self.completes_read(stack, port, at);
                 }
                 self.all(stack, |lines| &lines.devices.core_answered, at);
                 self.happens(stack, reply, at);
-                self.core_access(stack, usize::from(!reads), false, at);
+                let under_way = self.signals.lines.devices.under_way;
+                under_way.into_iter().for_each(|level| self.level::<false>(level, stack, at));
             }
             StackFact::TranslatesInterrupt => self.all(stack, |lines| &lines.devices.interrupts, at),
         }
@@ -185,13 +201,6 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         self.happens(stack, requests, at);
     }
 
-    /// An access of a core to a device, a read or a write, is under way, or no longer.
-    fn core_access(&mut self, stack: UnitInstance, kind: usize, begins: bool, at: Tick) {
-        let lines = &self.signals.lines.devices;
-        let (under_way, queues) = (lines.under_way, lines.core_queues[kind]);
-        under_way.into_iter().chain(queues).for_each(|level| self.holds(level, stack, begins, at));
-    }
-
     /// A line between devices is somewhere.
     pub(super) fn at_peer(&mut self, station: PeerStation, line: PeerLine, at: Tick) {
         let lines = &self.signals.lines.peers;
@@ -207,18 +216,25 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.repeats(source, words, LINE_DWS, at);
                 [requests, kind, place].into_iter().for_each(|line| self.happens(source, line, at));
                 self.all(source, |lines| &lines.peers.entered, at);
+                if line.reads {
+                    self.all(source, |lines| &lines.peers.reads_entered, at);
+                }
                 self.level::<true>(waiting, source, at);
             }
             PeerStation::Waits => self.level::<true>(waits, source, at),
             PeerStation::Leaves(waited) => {
                 let kept = usize::from(shared);
                 let taken = if far == 1 { lines.taken_far[kept][to] } else { lines.taken[kept][to] }[class];
-                let (left, sent, waiting) = (lines.left, lines.sent[class], lines.waiting);
+                let (sent, waiting) = (lines.sent[class], lines.waiting);
                 if waited {
                     self.level::<false>(waits, source, at);
                 }
                 self.level::<false>(waiting, source, at);
-                [left, taken, sent].into_iter().for_each(|line| self.happens(source, line, at));
+                [taken, sent].into_iter().for_each(|line| self.happens(source, line, at));
+                self.all(source, |lines| &lines.peers.left, at);
+                if !line.reads {
+                    self.all(source, |lines| &lines.peers.writes_left, at);
+                }
             }
             PeerStation::Arrives => {
                 let (words, writes, came) = (lines.words_by[class][port], lines.writes_by[port], lines.came);

@@ -77,7 +77,7 @@ impl Model {
             channel_next,
             subchannels,
             outcomes: Vec::with_capacity(16),
-            power: Power::new(sockets, parameters.phases.ratios, clocks.ticks_per_second / 1_000_000),
+            power: Power::new(sockets, &parameters, clocks.ticks_per_second / 1_000_000),
             links: Links::new(sockets),
             directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
             stacks: vec![Stack::default(); stacks.into()],

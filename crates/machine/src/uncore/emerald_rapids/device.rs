@@ -177,12 +177,17 @@ impl Model {
 
     /// Data or permission has come back to the stack's mesh stop.
     pub(super) fn device_data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, cha, origin: stack, line, class, .. } = self.pool[request];
         self.end_entry(request, reader);
-        if class.kind == Kind::DmaRead {
+        if matches!(self.pool[request].kind(), Kind::DmaRead | Kind::DmaPartial | Kind::DmaAtomic) {
             self.data_arrives(request, reader);
-            return;
+        } else {
+            self.permitted(request, reader);
         }
+    }
+
+    /// A request has all that it needs to write its line.
+    fn permitted<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+        let Request { socket, cha, origin: stack, line, class, .. } = self.pool[request];
         self.device_at(DeviceStation::Permitted, request, reader);
         // The agent hears that the stack has its permission.
         let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.cha[usize::from(cha)]);
@@ -193,8 +198,12 @@ impl Model {
         self.wheel.schedule(self.now + THROUGH * self.times.uclk, Event::Completed.of(request));
     }
 
-    /// Data for a read goes through the stack to its device.
+    /// Data has gone through the stack's port: of a read to its device; of a line that is changed it stays.
     pub(super) fn data_goes_up<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+        if self.pool[request].kind() != Kind::DmaRead {
+            self.permitted(request, reader);
+            return;
+        }
         self.device_at(DeviceStation::DataGoesUp, request, reader);
         self.wheel.schedule(self.now + UP * self.times.uclk, Event::Completed.of(request));
     }
@@ -242,12 +251,24 @@ impl Model {
         let (at, stack, now) = (u16::from(socket), self.stack_of(line), self.now);
         let reads = class.kind == Kind::DeviceRead;
         reader.read(now, Fact::Stack((at, stack), StackFact::CoreComes { port: port(line), reads }));
-        let takes = if reads { DEVICE } else { THROUGH };
-        self.wheel.schedule(now + takes * self.times.uclk, Event::FromDevice.of(request));
+        self.wheel.schedule(now + THROUGH * self.times.uclk, Event::PastPort.of(request));
+    }
+
+    /// A core's access has gone through the stack: a write is done, a read waits for the device.
+    pub(super) fn past_port<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+        let Request { socket, line, class, .. } = self.pool[request];
+        let (at, stack, now) = (u16::from(socket), self.stack_of(line), self.now);
+        let reads = class.kind == Kind::DeviceRead;
+        reader.read(now, Fact::Stack((at, stack), StackFact::CorePasses { port: port(line), reads }));
+        if reads {
+            self.wheel.schedule(now + (DEVICE - THROUGH) * self.times.uclk, Event::FromDevice.of(request));
+        } else {
+            self.device_responds(request, reader);
+        }
     }
 
     /// The stack answers a core's access.
-    pub(super) fn device_answers<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+    pub(super) fn device_responds<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, line, class, .. } = self.pool[request];
         let (at, stack) = (u16::from(socket), self.stack_of(line));
         let reads = class.kind == Kind::DeviceRead;

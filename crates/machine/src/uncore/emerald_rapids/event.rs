@@ -46,6 +46,8 @@ pub enum Event {
     Completed,
     /// A core's access arrives at a stack.
     AtDevice,
+    /// A core's access has gone through a stack.
+    PastPort,
     /// A stack answers a core's access.
     FromDevice,
     /// A link may have been idle for long enough to save power.
@@ -101,6 +103,7 @@ impl Event {
         Self::Device,
         Self::Completed,
         Self::AtDevice,
+        Self::PastPort,
         Self::FromDevice,
         Self::LinkIdle,
         Self::Phase,

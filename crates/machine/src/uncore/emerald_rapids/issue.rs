@@ -69,6 +69,7 @@ impl Model {
             return;
         }
         let index = usize::from(thread);
+        let pace = self.times.paces[usize::from(self.socket_of(self.threads[index].core))];
         for _ in 0..RUN_AHEAD {
             let Some((access, line)) = self.next_access(thread) else {
                 self.finish(thread, reader);
@@ -81,7 +82,7 @@ impl Model {
             if hit {
                 state.last_line = line;
                 let began = state.ready;
-                state.ready = at + if access.blocking { self.times.l2_latency } else { self.times.hit_interval };
+                state.ready = at + if access.blocking { pace.l2_latency } else { pace.hit_interval };
                 if access.blocking {
                     self.work.dependent.add(began, state.ready);
                 }
@@ -115,10 +116,10 @@ impl Model {
                         self.threads[index].state = ThreadState::ForData(request);
                         return;
                     }
-                    self.threads[index].ready = at + self.times.hit_interval + self.pause_of(thread);
+                    self.threads[index].ready = at + pace.hit_interval + self.pause_of(thread);
                 }
                 Buffer::Joined if !access.blocking => {
-                    self.threads[index].ready = at + self.times.hit_interval + self.pause_of(thread);
+                    self.threads[index].ready = at + pace.hit_interval + self.pause_of(thread);
                     self.work.done += 1;
                 }
                 Buffer::Joined | Buffer::Full => {

@@ -172,9 +172,10 @@ impl Model {
         self.leave_port(kind, socket, stack, line, device, reader);
     }
 
-    /// Data for a read has come to the stack's mesh stop, and goes into the port's queue when that has room.
+    /// A line has come to the stack's mesh stop, and goes into the port's queue when that has room.
     pub(super) fn data_arrives<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, origin: stack, .. } = self.pool[request];
+        let Request { socket, origin: stack, class, .. } = self.pool[request];
+        let reads = class.kind == Kind::DmaRead;
         let port = self.port(socket, stack);
         let waits = port.data == 0;
         if waits {
@@ -184,7 +185,9 @@ impl Model {
         if !waits {
             self.data_enters(request, reader);
         }
-        self.read_leaves(socket, stack, reader);
+        if reads {
+            self.read_leaves(socket, stack, reader);
+        }
     }
 
     fn data_enters<R: Readers>(&mut self, request: RequestId, reader: &mut R) {

@@ -1,7 +1,7 @@
 //! The power control unit: frequencies and who bounds them, C-states of cores and package, the regulators' states.
 //!
 //! Most of what counts here is a fact about a package that holds or does not. The facts follow from the state: after every change of it
-//! those that differ are told. The model's clocks keep their rates whatever the frequency is.
+//! those that differ are told. Cores run at the frequency that is decided; the mesh keeps its own.
 
 mod bounds;
 
@@ -11,7 +11,9 @@ use bounds::Decision;
 use pericore_engine::Tick;
 
 use super::Model;
+use super::Parameters;
 use super::event::Event;
+use super::times::CoreTimes;
 use pericore_facts::emerald_rapids::{CState, Fact, PackageCondition, Readers};
 use pericore_workload::{Conditions, CoreSleep};
 
@@ -56,7 +58,7 @@ struct Package {
 #[derive(Debug)]
 pub struct Power {
     packages: Vec<Package>,
-    /// Least, nominal and highest frequency, in 100 MHz.
+    /// Least and highest frequency, and between them the one that cores run at if nobody says otherwise, in 100 MHz.
     ratios: [u8; 3],
     microsecond: Tick,
 }
@@ -95,8 +97,10 @@ impl Package {
 }
 
 impl Power {
-    /// Sockets at their nominal frequency on which no core runs.
-    pub fn new(sockets: u8, ratios: [u8; 3], microsecond: Tick) -> Self {
+    /// Sockets on which no core runs.
+    pub fn new(sockets: u8, parameters: &Parameters, microsecond: Tick) -> Self {
+        let [least, _, highest] = parameters.phases.ratios;
+        let ratios = [least, (parameters.core_mhz / 100) as u8, highest];
         let package = |_| Package {
             active: 0,
             light: 0,
@@ -114,6 +118,12 @@ impl Power {
             watched: 0,
         };
         Self { packages: (0..sockets).map(package).collect(), ratios, microsecond }
+    }
+
+    /// The frequency of a socket's cores; `own` is the one that they run at if nobody says otherwise.
+    fn mhz(&self, socket: u16, own: u64) -> u64 {
+        let ratio = self.packages[usize::from(socket)].decision.ratio;
+        if ratio == self.ratios[1] { own } else { u64::from(ratio) * 100 }
     }
 
     /// Emits what holds from the start, with so many running cores on each socket.
@@ -235,6 +245,9 @@ impl Model {
         for socket in 0..u16::from(self.sockets) {
             self.power.begin(socket, conditions, self.now, reader);
             self.watch_package(socket);
+            let mhz = self.power.mhz(socket, self.parameters.core_mhz);
+            let pace = CoreTimes::new(&self.parameters, self.clocks.ticks_per_second, mhz);
+            self.times.paces[usize::from(socket)] = pace;
         }
     }
 

@@ -25,11 +25,11 @@ impl<R: Readers> Cores<R> for Model {
     }
 
     fn paces(&self) -> [Tick; 2] {
-        [self.times.core, self.times.hit_interval]
+        [self.times.paces[0].cycle, self.times.paces[0].hit_interval]
     }
 
     fn data_times(&self) -> [Tick; 2] {
-        [self.times.l2_latency, self.times.mesh_to_use]
+        [self.times.paces[0].l2_latency, self.times.mesh_to_use]
     }
 
     fn window(&self) -> u64 {

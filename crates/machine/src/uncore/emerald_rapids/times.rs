@@ -9,13 +9,28 @@ use pericore_facts::emerald_rapids::Clocks;
 /// four slots.
 const CXL_SLOT: u64 = 270;
 
+/// Times of a core at the frequency that it runs at, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreTimes {
+    pub cycle: Tick,
+    pub hit_interval: Tick,
+    pub l2_latency: Tick,
+}
+
+impl CoreTimes {
+    /// At a frequency; the nearest whole ticks.
+    pub fn new(parameters: &Parameters, ticks_per_second: u64, mhz: u64) -> Self {
+        let ticks = |cycles: u64| (cycles * ticks_per_second / 1_000_000 + mhz / 2) / mhz;
+        Self { cycle: ticks(1), hit_interval: ticks(parameters.hit_interval), l2_latency: ticks(parameters.l2_latency) }
+    }
+}
+
 /// Latencies in ticks, by the names of their parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     pub uclk: Tick,
-    pub core: Tick,
-    pub hit_interval: Tick,
-    pub l2_latency: Tick,
+    /// Of the cores of each socket.
+    pub paces: [CoreTimes; 2],
     pub miss_to_mesh: Tick,
     pub mesh_to_use: Tick,
     pub ingress_latency: Tick,
@@ -36,12 +51,9 @@ impl Times {
     /// Those of a machine.
     pub fn new(parameters: &Parameters, clocks: &Clocks) -> Self {
         let uclk = clocks.uclk.ticks();
-        let core = clocks.ticks_per_second / (parameters.core_mhz * 1_000_000);
         Self {
             uclk,
-            core,
-            hit_interval: parameters.hit_interval * core,
-            l2_latency: parameters.l2_latency * core,
+            paces: [CoreTimes::new(parameters, clocks.ticks_per_second, parameters.core_mhz); 2],
             miss_to_mesh: parameters.miss_to_mesh * uclk,
             mesh_to_use: parameters.mesh_to_use * uclk,
             ingress_latency: parameters.ingress_latency * uclk,

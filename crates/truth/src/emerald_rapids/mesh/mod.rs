@@ -42,6 +42,8 @@ pub struct Traffic {
     throttled: Vec<u64>,
     /// By tile, for messages from below and above: cycles in which one or more had to keep its place.
     ordered: Vec<[(Cover, u64); 2]>,
+    /// By tile: cycles in which one or both egress queues of addresses were full.
+    distress: Vec<(Cover, u64)>,
 }
 
 const LANES: usize = Ring::COUNT * 2;
@@ -80,6 +82,7 @@ impl Traffic {
             bridges_aside: Waits::many(Ring::COUNT * MOST_ROWS * 2),
             throttled: vec![0; tiles],
             ordered: vec![Default::default(); tiles],
+            distress: vec![Default::default(); tiles],
         }
     }
 
@@ -110,7 +113,11 @@ impl Traffic {
         if message.left > message.put {
             let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
             let egress = &mut self.egress[lane * tiles + from];
-            egress.add(0, message.put, message.left, now);
+            let filled = egress.add(0, message.put, message.left, now);
+            if let Some((began, ended)) = filled.filter(|_| message.ring == Ring::Address) {
+                let (cover, cycles) = &mut self.distress[from];
+                *cycles += cover.add(began, ended, now);
+            }
             if message.left > message.credited {
                 egress.nack(0, message.left - message.credited);
             }
@@ -207,6 +214,11 @@ impl Traffic {
     /// Cycles that an agent's messages waited for a credit for a row.
     pub fn missed(&self, ring: Ring, agent: u8, tile: usize, row: u8) -> u64 {
         self.missed[lane(ring, agent)][usize::from(row)][tile]
+    }
+
+    /// Cycles in which an agent of a tile could take no more addresses.
+    pub fn distress(&self, tile: usize) -> u64 {
+        self.distress[tile].1
     }
 
     /// Cycles that distress held a tile's messages back.

@@ -32,6 +32,8 @@ struct Reached {
     found: u32,
     /// The first cycle in which fewer of those were left than fill the queue.
     room: u64,
+    /// When it began to fill the queue, and when it no longer did.
+    filled: Option<(u64, u64)>,
 }
 
 /// Cycles that stays cover, each counted once.
@@ -88,7 +90,12 @@ impl Depth {
             match *depth {
                 1 => reached.one += cycles,
                 HALF_FULL => reached.half += cycles,
-                ROOM => reached.full += cycles,
+                ROOM => {
+                    reached.full += cycles;
+                    // Messages leave in order, so that there is one such stretch in time.
+                    let from = reached.filled.map_or(self.stretches[index].0, |(from, _)| from);
+                    reached.filled = Some((from, self.stretches[index + 1].0));
+                }
                 _ => {}
             }
         }
@@ -184,24 +191,27 @@ impl<const KINDS: usize> Waits<KINDS> {
         (0..count).map(|_| Self::default()).collect()
     }
 
-    /// A message of a kind waits from `came` to `went`. Most wait alone.
+    /// A message of a kind waits from `came` to `went`: from when to when it filled the queue, if it did. Most wait
+    /// alone.
     #[inline]
-    pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+    pub fn add(&mut self, kind: usize, came: u64, went: u64, now: u64) -> Option<(u64, u64)> {
+        let mut filled = None;
         self.totals[kind].add(went - came);
         if self.depth.emptied <= now {
             self.depth.add_alone(came, went);
             self.totals[kind].nonempty += went - came;
         } else {
-            self.add_to_others(kind, came, went, now);
+            filled = self.add_to_others(kind, came, went, now);
         }
         if went - came > PATIENCE.into() {
             let [starving, ..] = &mut self.waiting;
             self.totals[kind].starved += starving.add(came + u64::from(PATIENCE), went, now);
         }
+        filled
     }
 
     #[inline(never)]
-    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) {
+    fn add_to_others(&mut self, kind: usize, came: u64, went: u64, now: u64) -> Option<(u64, u64)> {
         let reached = self.depth.add(came, went, now);
         let ([_, starving], total) = (&mut self.waiting, &mut self.totals[kind]);
         total.reach(reached);
@@ -213,6 +223,7 @@ impl<const KINDS: usize> Waits<KINDS> {
                 total.starved_outside += starving.add(came + u64::from(PATIENCE), reached.room, now);
             }
         }
+        reached.filled
     }
 
     /// The ring had no slot for one of a kind, for so many cycles.

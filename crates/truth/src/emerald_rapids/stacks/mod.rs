@@ -71,7 +71,9 @@ pub struct StackCells {
     /// By port to the mesh stop.
     pub went_out: [u64; 2],
     pub lines_out: u64,
+    /// Requests that have their permission, without data; all that have what they need.
     pub permitted: u64,
+    pub acknowledged: u64,
     /// Reads that went out on the mesh.
     pub reads_out: u64,
     /// Data that came from the mesh and had to wait.
@@ -96,8 +98,10 @@ pub struct StackCells {
     pub answered: [u64; 2],
     /// Reads of cores that devices answered with data, by port.
     pub sent_data: [u64; PORTS],
-    /// Those under way, by reads and writes: in cycles of the stack, and of the mesh.
+    /// Those under way, by reads and writes.
     pub under_way: [Gauge; 2],
+    /// Those that have not gone through the port yet: in cycles of the stack, and of the mesh.
+    pub in_port: [Gauge; 2],
     pub under_way_at_stop: [Gauge; 2],
     pub interrupts: u64,
     pub peers: PeerCells,
@@ -139,7 +143,9 @@ impl StackCells {
                 self.data_waited += u64::from(waits);
                 self.at_stop.enter(uclk, ENDLESS);
                 self.all_at_stop.enter(uclk, ENDLESS);
-                self.inbound_reads.leave(ioclk, INBOUND_READS.into());
+                if request.reads() {
+                    self.inbound_reads.leave(ioclk, INBOUND_READS.into());
+                }
             }
             DeviceStation::DataEnters => {
                 self.at_stop.leave(uclk, ENDLESS);
@@ -153,7 +159,14 @@ impl StackCells {
                 self.completions[port].enter(ioclk, ENDLESS);
             }
             DeviceStation::Permitted => {
-                self.permitted += 1;
+                self.acknowledged += 1;
+                if request.brings_data() {
+                    // It stays in the port, which has room for more from now on.
+                    self.iio_credits[0][usize::from(stop_port(request.port))].leave(uclk, ENDLESS);
+                    self.inside.leave(ioclk, INBOUND_DATA.into());
+                } else {
+                    self.permitted += 1;
+                }
                 // An atomic operation's device gets what the line held.
                 if request.is_atomic() {
                     self.completions[port].enter(ioclk, ENDLESS);
@@ -186,6 +199,7 @@ impl StackCells {
                 let kind = usize::from(!reads);
                 self.of_cores[kind][usize::from(port) % PORTS] += 1;
                 self.under_way[kind].enter(ioclk, ENDLESS);
+                self.in_port[kind].enter(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].enter(uclk, ENDLESS);
                 self.all_at_stop.enter(uclk, ENDLESS);
                 self.iio_credits[1 + usize::from(reads)][usize::from(stop_port(port))].enter(uclk, ENDLESS);
@@ -195,6 +209,10 @@ impl StackCells {
                 self.sent_data[usize::from(port) % PORTS] += u64::from(reads);
                 self.answered[kind] += 1;
                 self.under_way[kind].leave(ioclk, ENDLESS);
+            }
+            StackFact::CorePasses { port, reads } => {
+                let kind = usize::from(!reads);
+                self.in_port[kind].leave(ioclk, ENDLESS);
                 self.under_way_at_stop[kind].leave(uclk, ENDLESS);
                 self.all_at_stop.leave(uclk, ENDLESS);
                 self.iio_credits[1 + usize::from(reads)][usize::from(stop_port(port))].leave(uclk, ENDLESS);
@@ -232,7 +250,10 @@ impl StackCells {
             &mut self.peers.inside,
         ];
         let of_stack = of_stack.into_iter().chain(&mut self.completions).chain(&mut self.stalls);
-        of_stack.chain(&mut self.under_way).for_each(|gauge| *gauge = gauge.at(ioclk, ENDLESS));
+        of_stack
+            .chain(&mut self.under_way)
+            .chain(&mut self.in_port)
+            .for_each(|gauge| *gauge = gauge.at(ioclk, ENDLESS));
         let of_mesh = [&mut self.at_stop, &mut self.all_at_stop];
         let of_mesh = of_mesh.into_iter().chain(self.iio_credits.as_flattened_mut()).chain(&mut self.under_way_at_stop);
         let of_peers = self.peers.waits.as_flattened_mut().as_flattened_mut().iter_mut();
@@ -250,6 +271,7 @@ impl StackCells {
         ]);
         let some =
             some.chain(&self.completions).chain(&self.stalls).chain(&self.under_way).chain(&self.under_way_at_stop);
+        let some = some.chain(&self.in_port);
         let of_peers = self.peers.waits.as_flattened().as_flattened().iter().chain(self.peers.here.as_flattened());
         some.chain(of_peers).all(|gauge| gauge.live == 0)
     }

@@ -25,7 +25,8 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
     let (reads, writes) = (entered[0].iter().sum::<u64>(), entered[1].iter().sum::<u64>());
     // Atomic operations are not posted.
     let posted = writes - cells.atomic.iter().sum::<u64>();
-    let written = completed[1].iter().sum::<u64>() - cells.atomic_done;
+    let written = completed[1].iter().sum::<u64>() - cells.atomic_done + peers.left[0] + cells.interrupts;
+    let requests = reads + writes + sum(&peers.began) + cells.interrupts;
     Some(match (event, subevent) {
         ("DATA_REQ_OF_CPU" | "DATA_REQ_BY_CPU" | "TXN_REQ_OF_CPU" | "TXN_REQ_BY_CPU", _) => {
             let (kind, name) = subevent.split_once('.')?;
@@ -72,7 +73,7 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
             cells.completions[part(name.strip_prefix("CMPD.")?)?].iter().map(|gauge| gauge.occupied).sum()
         }
         // Of any kind, as DATA_REQ_OF_CPU and TXN_REQ_OF_CPU have them.
-        ("NUM_REQ_OF_CPU", "COMMIT.ALL") => reads + writes + sum(&peers.began) + cells.interrupts,
+        ("NUM_REQ_OF_CPU", "COMMIT.ALL") => requests,
         ("NUM_REQ_OF_CPU_BY_TGT", "MEM") => reads + writes,
         // Interrupts are posted.
         ("NUM_REQ_OF_CPU_BY_TGT", "UBOX" | "UBOX_POSTED") => cells.interrupts,
@@ -80,7 +81,7 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("NUM_REQ_OF_CPU_BY_TGT", "LOC_P2P") => sum(&peers.began) - peers.far,
         // All that is requested of the arbiter is won in the end.
         ("INBOUND_ARB_REQ" | "INBOUND_ARB_WON", name) => match name {
-            "IOMMU_REQ" | "IOMMU_HIT" | "FINAL_RD_WR" => reads + writes,
+            "IOMMU_REQ" | "IOMMU_HIT" | "FINAL_RD_WR" => requests,
             "REQ_OWN" => posted,
             "WR" | "DATA" => written,
             _ => return None,
@@ -97,13 +98,18 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         // A buffer's translation is taken back when the next one's is fetched.
         ("IOMMU3", "NUM_INVAL_IOTLB") => cells.walked,
         ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,
-        ("REQ_FROM_PCIE_PASS_CMPL", "FINAL_RD_WR") => reads + writes,
+        // Requests to memory, to other devices, and interrupts ("e.g. for posted interrupts", Intel's event file).
+        ("REQ_FROM_PCIE_PASS_CMPL", "FINAL_RD_WR") => requests,
         ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "REQ_OWN") => posted,
         // Each asks the IOMMU, and processes its response, whether the translation was cached or not.
-        ("REQ_FROM_PCIE_CMPL", "IOMMU_REQ" | "IOMMU_HIT") => reads + writes,
+        ("REQ_FROM_PCIE_CMPL", "IOMMU_REQ" | "IOMMU_HIT") => requests,
         ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "WR" | "DATA") => written,
-        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "NP") => reads + cells.atomic.iter().sum::<u64>(),
-        ("REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "FINAL_RD_WR") => sum(completed),
+        ("REQ_FROM_PCIE_PASS_CMPL" | "REQ_FROM_PCIE_CL_CMPL", "NP") => {
+            reads + cells.atomic.iter().chain(&peers.began[1]).sum::<u64>()
+        }
+        ("REQ_FROM_PCIE_CL_CMPL" | "REQ_FROM_PCIE_CMPL", "FINAL_RD_WR") => {
+            sum(completed) + peers.left.iter().sum::<u64>() + cells.interrupts
+        }
         ("OUTBOUND_CL_REQS_ISSUED" | "OUTBOUND_TLP_REQS_ISSUED", "TO_IO") => {
             cells.answered.iter().chain(&peers.taken_here).sum()
         }
@@ -148,10 +154,10 @@ pub fn coherent_port(cells: &StackCells, event: &str, subevent: &str) -> Option<
         ("TxC_BL_DRS_OCCUPANCY", "") => cells.inside.occupied,
         ("TxC_BL_DRS_CYCLES_FULL", "") => cells.inside.full,
         // Cores read by standard messages, and write by bypass messages.
-        ("TxC_BL_NCS_INSERTS", "") => reads.entries,
-        ("TxC_BL_NCS_OCCUPANCY", "") => reads.occupied,
-        ("TxC_BL_NCB_INSERTS", "") => writes.entries,
-        ("TxC_BL_NCB_OCCUPANCY", "") => writes.occupied,
+        ("TxC_BL_NCS_INSERTS", "") => cells.in_port[0].entries,
+        ("TxC_BL_NCS_OCCUPANCY", "") => cells.in_port[0].occupied,
+        ("TxC_BL_NCB_INSERTS", "") => cells.in_port[1].entries,
+        ("TxC_BL_NCB_OCCUPANCY", "") => cells.in_port[1].occupied,
         // Towards the devices, other devices' as well.
         ("TxS_DATA_INSERTS_NCS", "") => reads.entries + all(&peers.came[1]),
         ("TxS_DATA_INSERTS_NCB", "") => writes.entries + all(&peers.came[0]),
@@ -228,7 +234,7 @@ pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64>
         ("TxC_INSERTS_AD", "AGT_1") => cells.went_out[0],
         ("TxC_INSERTS_AD", "AGT_4") => cells.went_out[1],
         // Responses: to permissions, to cores' writes, to other devices' writes (Table 2-365).
-        ("TxC_INSERTS_AK", "AGT_1") => cells.permitted + cells.answered[1] + peers.taken_here[0],
+        ("TxC_INSERTS_AK", "AGT_1") => cells.acknowledged + cells.answered[1] + peers.taken_here[0],
         // Lines of partial writes, answers to cores, answers to other devices.
         ("TxC_INSERTS_BL", "AGT_0") => cells.lines_out + cells.answered[0] + peers.taken_here[1],
         ("TxC_INSERTS_BL", "AGT_1") => peers.left[0],

@@ -66,8 +66,11 @@ fn a_core_reads_a_device_and_rings_a_doorbell() {
         (10, StackFact::CoreComes { port: 1, reads: true }),
         (12, StackFact::CoreComes { port: 1, reads: false }),
         (14, StackFact::CoreComes { port: 2, reads: false }),
+        (18, StackFact::CorePasses { port: 2, reads: false }),
         (18, StackFact::CoreAnswered { port: 2, reads: false }),
+        (20, StackFact::CorePasses { port: 1, reads: false }),
         (20, StackFact::CoreAnswered { port: 1, reads: false }),
+        (22, StackFact::CorePasses { port: 1, reads: true }),
         (40, StackFact::CoreAnswered { port: 1, reads: true }),
     ];
     let at = of(&facts.map(|(at, fact)| (at, Fact::Stack((0, 0), fact))), 50);
@@ -78,12 +81,12 @@ fn a_core_reads_a_device_and_rings_a_doorbell() {
     counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART1", 1);
     counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.ALL_PARTS", 16);
     counts(&at, 0, "iio/NUM_OUSTANDING_REQ_FROM_CPU.TO_IO", 30 + 8 + 4);
-    // Writes are there from 12 to 20, two of them from 14 to 18; a read from 10 to 40.
+    // Writes are in the port from 12 to 20, two of them from 14 to 18; a read from 10 to 22, and then at the device.
     counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 3);
-    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 30);
-    counts(&at, 0, "irp/TxC_BL_NCS_OCCUPANCY", 30);
+    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 12);
+    counts(&at, 0, "irp/TxC_BL_NCS_OCCUPANCY", 12);
     counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCB_0", 8);
-    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCS_0", 30);
+    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCS_0", 12);
     counts(&at, 0, "m2pcie/TxC_INSERTS_BL.AGT_0", 1);
 }
 
@@ -100,6 +103,11 @@ fn a_line_goes_to_another_stack_of_the_other_socket() {
     ];
     let at = of(&stations.map(|(at, station)| (at, Fact::Peer(station, line))), 100);
     counts(&at, 1, "iio/DATA_REQ_OF_CPU.PEER_WRITE.PART3", 16);
+    // It is a request of PCIe like others, and posted; nobody owns its line.
+    counts(&at, 1, "iio/REQ_FROM_PCIE_PASS_CMPL.FINAL_RD_WR", 1);
+    counts(&at, 1, "iio/REQ_FROM_PCIE_CMPL.IOMMU_HIT", 1);
+    counts(&at, 1, "iio/REQ_FROM_PCIE_CL_CMPL.WR", 1);
+    counts(&at, 1, "iio/INBOUND_ARB_WON.REQ_OWN", 0);
     counts(&at, 0, "iio/TXN_REQ_BY_CPU.PEER_WRITE.PART3", 1);
     counts(&at, 1, "irp/P2P_OCCUPANCY", 5);
     counts(&at, 1, "irp/P2P_TRANSACTIONS.REM", 1);
@@ -169,6 +177,8 @@ fn an_atomic_operation_is_a_write_whose_device_gets_what_was_there() {
     let stations = [
         (10, DeviceStation::Enters, add),
         (12, DeviceStation::Leaves, add),
+        (30, DeviceStation::DataComes(false), add),
+        (30, DeviceStation::DataEnters, add),
         (40, DeviceStation::Permitted, add),
         (55, DeviceStation::Completes, add),
         (55, DeviceStation::Leaves, data),
@@ -194,6 +204,16 @@ fn an_atomic_operation_is_a_write_whose_device_gets_what_was_there() {
         ("m2pcie/TxC_INSERTS_BL.AGT_0", 1),
         ("iio/COMP_BUF_INSERTS.CMPD.PART6", 1),
         ("iio/COMP_BUF_OCCUPANCY.CMPD.PART6", 15),
+        // The line that it changes comes as data (DRS), not as a permission, and on a credit of the second port.
+        ("m2pcie/RxC_INSERTS.CHA_IDI", 1),
+        ("m2pcie/IIO_CREDITS_USED.DRS_1", 10),
+        ("irp/TxC_BL_DRS_INSERTS", 1),
+        ("irp/TxC_BL_DRS_OCCUPANCY", 10),
+        ("irp/TxC_AK_INSERTS", 0),
+        ("irp/IRP_ALL.OUTBOUND_INSERTS", 1),
+        ("irp/FAF_INSERTS", 0),
+        // The stack acknowledges it to the agent.
+        ("m2pcie/TxC_INSERTS_AK.AGT_1", 1),
     ] {
         counts(&at, 0, name, expected);
     }

@@ -18,6 +18,8 @@ pub struct Stays {
     pub ingress: Wait,
     /// Cycles in which it alone kept its place behind what it must not overtake.
     pub ordered: u32,
+    /// Cycles in which it filled its egress queue while that of the stop's other agent was not full.
+    pub distress: u32,
 }
 
 /// How a message stays in a queue of a stop.
@@ -75,6 +77,8 @@ struct Stop {
     ingress_starving: [Starving; Ring::COUNT],
     /// Messages that came up or down, and keep their places.
     ordered: [Waiting<1>; 2],
+    /// One or both egress queues of addresses are full.
+    distress: Waiting<1>,
 }
 
 /// The queues before the bridges of a column or a row, by ring, up or down, left or right.
@@ -111,6 +115,11 @@ impl Queues {
                 stays.egress = stop.egress_starving[r][agent].wait(stay, (put, message.left), 0, put);
             }
             egress.wait(message.left);
+            if message.ring == Ring::Address && stay.full > 0 {
+                // The messages of a queue leave in order: this one fills it from when there is room for it.
+                let from = put + u64::from(stay.outside);
+                stays.distress = stop.distress.wait(from, from + u64::from(stay.full), put).nonempty;
+            }
         }
         if let Some(Bridged { came, went }) = message.bridged
             && went > came

@@ -24,7 +24,11 @@ impl MeshSignals {
         let right = goal.column > source.column;
         let (r, slots) = (message.ring as usize, message.ring.slots());
         if let Some((unit, index)) = self.units[usize::from(message.from)] {
-            self.report_source(&self.lines.stops[usize::from(unit)], message, goal.row, stays.egress, index, pulse);
+            let lines = &self.lines.stops[usize::from(unit)];
+            self.report_source(lines, message, goal.row, stays.egress, index, pulse);
+            if stays.distress > 0 {
+                pulse(lines.distress[1], index, stays.distress);
+            }
         }
         let mut row = source.row;
         while row != goal.row {
@@ -118,9 +122,6 @@ impl MeshSignals {
         }
         if message.released > message.first {
             pulse(lines.throttled, index, (message.released - message.first) as u32);
-        }
-        if message.ring == Ring::Address && egress.stay.full > 0 {
-            pulse(lines.distress[1], index, egress.stay.full);
         }
     }
 

@@ -17,9 +17,10 @@ pub struct Decision {
 
 impl Decision {
     /// Overheating goes before the floor, the floor before ceilings; the lowest ceiling decides. A bound counts while the package runs at
-    /// it and would otherwise run higher (a ceiling) or lower (the floor). `ratios` are the least, the nominal and the highest.
+    /// it and would otherwise run higher (a ceiling) or lower (the floor). `ratios` are the least, the one of those who wish none, and the
+    /// highest.
     pub fn of(bounds: &FrequencyBounds, ratios: [u8; 3]) -> Self {
-        let [least, nominal, turbo] = ratios;
+        let [least, own, turbo] = ratios;
         let clip = match bounds.vectors {
             Some(256) => Some((PackageCondition::ShortVectors, CLIPS[0])),
             Some(_) => Some((PackageCondition::LongVectors, CLIPS[1])),
@@ -30,7 +31,7 @@ impl Decision {
             bounds.power.map(|ratio| (PackageCondition::PowerLimit, ratio)),
             clip,
         ];
-        let wish = bounds.wish.unwrap_or(nominal);
+        let wish = bounds.wish.unwrap_or(own);
         let ceiling = ceilings.iter().flatten().fold(wish.min(turbo), |least, &(_, ratio)| least.min(ratio));
         let floor = bounds.io_floor.unwrap_or(0);
         let wanted = ceiling.max(floor);

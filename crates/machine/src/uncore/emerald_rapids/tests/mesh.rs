@@ -96,6 +96,22 @@ fn a_burst_waits_for_the_credits_of_its_row() {
 }
 
 #[test]
+fn a_stop_is_in_distress_once_however_many_of_its_queues_are_full() {
+    let mut bench = Bench::new();
+    let (memory, above, below) = (bench.model.places.m2m[0], bench.model.places.cha[3], bench.model.places.cha[19]);
+    for _ in 0..6 {
+        bench.send(Ring::Address, 0, memory, above);
+        bench.send(Ring::Address, 1, memory, below);
+    }
+    // Of each agent one leaves in each cycle, up and down: five wait in cycle 0, four in cycle 1, three in cycle 2.
+    bench.check(&[
+        ("m2m", 0, "TxR_VERT_CYCLES_FULL0.AD_AG0", 2),
+        ("m2m", 0, "TxR_VERT_CYCLES_FULL0.AD_AG1", 2),
+        ("m2m", 0, "DISTRESS_ASSERTED.VERT", 2),
+    ]);
+}
+
+#[test]
 fn a_bridge_of_half_the_width_takes_a_message_every_other_cycle() {
     let mut bench = Bench::of("bridge=2 idle");
     let (upper, lower) = (bench.model.places.cha[26], bench.model.places.cha[32]);
