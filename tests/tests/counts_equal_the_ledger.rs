@@ -259,6 +259,8 @@ fn any_harm_to_any_signal_shows() {
         "stream:requests=4000,stride=128k,threads=16,read=60,seed=4",
         "stream:requests=5000,stride=128k,footprint=24M,threads=1,read=0,seed=5",
         "ntstore:requests=3000,partial=50,seed=6",
+        // Writes that find the line's last one still queued.
+        "ntstore:requests=3000,threads=8,partial=50,footprint=4k,seed=7",
     ];
     let rounds = rounds(workloads[0]);
     let mut unnoticed = Vec::new();

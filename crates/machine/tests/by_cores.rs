@@ -9,10 +9,9 @@ const SILICON: &str = include_str!("../../../docs/silicon/e5-2680-by-cores.csv")
 /// A kernel's column in the file, its workload, which share of the lines at memory the kernel asks for, and the error
 /// that is allowed. A line that is only stored to is read first, and that read is in none of the published figures.
 const KERNELS: [(&str, &str, f64, f64); 4] = [
-    ("load", "stream:", 1.0, 0.12),
-    ("triad", "triad:", 4.0 / 5.0, 0.12),
-    // One core alone is that far off.
-    ("copy", "copy:", 2.0 / 3.0, 0.2),
+    ("load", "stream:", 1.0, 0.1),
+    ("triad", "triad:", 4.0 / 5.0, 0.1),
+    ("copy", "copy:", 2.0 / 3.0, 0.1),
     // Each element is read and written where it lies.
     ("update", "stream:read=0,", 1.0, 0.15),
 ];
@@ -39,7 +38,7 @@ fn kernels_move_what_silicon_moves() {
     let mut rows =
         SILICON.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
     let columns = rows.next().expect("a head");
-    let rows: Vec<_> = rows.filter(|row| ["1", "2", "4", "8"].contains(&row[0])).collect();
+    let rows: Vec<_> = rows.filter(|row| ["1", "2", "3", "8"].contains(&row[0])).collect();
     assert_eq!(rows.len(), 4);
     for (kernel, workload, share, allowed) in KERNELS {
         let column = columns.iter().position(|name| *name == kernel).expect("a column");

@@ -192,6 +192,12 @@ impl Core {
         })
     }
 
+    /// Something else than a request takes the way out of the L2: the next one leaves so much later.
+    #[inline]
+    pub fn put_off(&mut self, now: Tick, by: Tick) {
+        self.request_free = self.request_free.max(now) + by;
+    }
+
     /// True if there is a buffer for a line that is not under way.
     #[inline]
     fn has_room(&self, line: u32, streamer: Streamer) -> bool {

@@ -11,9 +11,9 @@ pub const LINK_CLASSES: usize = 7;
 pub const ADDRESS_CLASSES: usize = 3;
 /// Classes that have credits of their own: all but data, which always finds room (Table 2-412 has no row for it).
 pub const OWN_CLASSES: usize = 6;
-/// Flit buffers of a receiver that all its classes share (assumption: what a link holds in the time from sending a flit
-/// to getting its credits back, 51 ns at 35.8 GB/s, is 29 lines of four buffers).
-pub const SHARED_CREDITS: u16 = 128;
+/// Flit buffers of a receiver that all its classes share (fitted: remote reads reach 155 GB/s over four links; 36 lines
+/// of four buffers are between sending a flit and getting its credits back).
+pub const SHARED_CREDITS: u16 = 144;
 /// Buffers of each class on each virtual network (assumption).
 pub const OWN_CREDITS: u8 = 2;
 /// Messages that the flow queues of the address, block and acknowledge ring hold (assumption), and how many places the

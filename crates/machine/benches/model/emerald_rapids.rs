@@ -38,8 +38,8 @@ pub const ROWS: &[Row] =
             let part = saturated();
             queued(&part) / part.sum("imc", "CLOCKTICKS", "", &[])
         }),
-        Row::checked("Sapphire Rapids UPI (relative)", "one link, data", exactly(35.8), "GB/s", 25.0, link)
-            .fitted("the slot's length"),
+        Row::checked("8568 (relative)", "one link, data", exactly(38.7), "GB/s", 25.0, link)
+            .fitted("shared credits of a link"),
     ];
 
 /// Every core reads in order: the channels can give no more.

@@ -15,6 +15,8 @@ pub struct CorePace {
     pub miss_to_ring: u64,
     pub ring_to_use: u64,
     pub request_interval: u64,
+    pub memory_interval: u64,
+    pub writeback_interval: u64,
 }
 
 impl CorePace {
@@ -30,6 +32,8 @@ impl CorePace {
             miss_to_ring: ticks(p.miss_to_ring),
             ring_to_use: ticks(p.ring_to_use),
             request_interval: ticks(p.request_interval),
+            memory_interval: ticks(p.memory_interval),
+            writeback_interval: ticks(p.writeback_interval),
         }
     }
 }

@@ -124,6 +124,10 @@ pub struct Parameters {
     pub ring_to_use: u64,
     /// Core cycles between two requests of a core to the ring: the width of its way out of the L2.
     pub request_interval: u64,
+    /// Core cycles by which a line from memory puts a core's next request off.
+    pub memory_interval: u64,
+    /// Core cycles by which a line that its L2 gives up does.
+    pub writeback_interval: u64,
     /// Uncore cycles to get on and off the ring.
     pub ring_base: u64,
     /// Uncore cycles from one ring stop to the next.
@@ -197,26 +201,28 @@ impl Parameters {
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
             reorder_buffer: 168, // same
             streamer: Streamer {
-                queue: 13, // fitted: triad by cores (docs/silicon); same manual: 16, for writebacks and code, too
+                queue: 16, // same manual: 16 entries of the L2's queue
                 ahead: 10, // fitted: load by cores; same manual: at most 20 lines ahead of the load
             },
-            writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual
-            l1_interval: 1,       // assumption: one access a cycle, below the two loads of the manual
-            l1_latency: 4,        // Intel optimization manual, Table "cache parameters", L1D
-            l2_interval: 2,       // same, L2: 64 bytes a cycle at best, half of it sustained
-            l2_latency: 12,       // same, L2
-            miss_to_ring: 8,      // fitted: LLC hit of 30 core cycles (published-numbers, i7-3960X)
-            ring_to_use: 4,       // fitted: same
-            request_interval: 7,  // fitted: LLC load bandwidth of one core, 23.5 GB/s (published-numbers, E5-2680)
-            ring_base: 2,         // fitted: same
-            ring_hop: 1,          // vendor's talk on the Sandy Bridge ring: one cycle a stop
-            ring_stops: 10,       // guide 2.3.4.1 and figure of 1.1: eight CBos, home agent side, IO side
-            ingress_entries: 20,  // guide Table 2-14: RxR_OCCUPANCY counts up to 20
-            ingress_latency: 2,   // fitted with miss_to_ring
-            tor_entries: 20,      // guide Table 2-14: TOR_OCCUPANCY counts up to 20
-            llc_data: 6,          // fitted with miss_to_ring
-            llc_miss: 5,          // fitted: idle latency of 62 to 80 ns (published-numbers, E5-2680 v2)
-            llc_quick: 4,         // assumption; "evictions can be quick" (guide, Table 2-30)
+            writeback_buffers: 8,  // assumption: half of the 16-entry super queue of the same manual
+            l1_interval: 1,        // assumption: one access a cycle, below the two loads of the manual
+            l1_latency: 4,         // Intel optimization manual, Table "cache parameters", L1D
+            l2_interval: 2,        // same, L2: 64 bytes a cycle at best, half of it sustained
+            l2_latency: 12,        // same, L2
+            miss_to_ring: 8,       // fitted: LLC hit of 30 core cycles (published-numbers, i7-3960X)
+            ring_to_use: 4,        // fitted: same
+            request_interval: 7,   // fitted: LLC load bandwidth of one core, 23.5 GB/s (published-numbers, E5-2680)
+            memory_interval: 5,    // fitted: load of one core from memory (docs/silicon), half of that from the LLC
+            writeback_interval: 4, // fitted: copy and update of one core (same)
+            ring_base: 2,          // fitted: same
+            ring_hop: 1,           // vendor's talk on the Sandy Bridge ring: one cycle a stop
+            ring_stops: 10,        // guide 2.3.4.1 and figure of 1.1: eight CBos, home agent side, IO side
+            ingress_entries: 20,   // guide Table 2-14: RxR_OCCUPANCY counts up to 20
+            ingress_latency: 2,    // fitted with miss_to_ring
+            tor_entries: 20,       // guide Table 2-14: TOR_OCCUPANCY counts up to 20
+            llc_data: 6,           // fitted with miss_to_ring
+            llc_miss: 5,           // fitted: idle latency of 62 to 80 ns (published-numbers, E5-2680 v2)
+            llc_quick: 4,          // assumption; "evictions can be quick" (guide, Table 2-30)
             core_snoop: 24, // assumption: two ring trips and a tag access; hit in a peer's cache about twice an LLC hit
             tracker_entries: 128, // guide 2.4.4.1
             tracker_remote: 48, // fitted: remote bandwidth of 25.5 GB/s at 115 ns (published-numbers, E5-2680 v2)
@@ -352,6 +358,8 @@ impl Parameters {
             ("miss_to_ring", self.miss_to_ring),
             ("ring_to_use", self.ring_to_use),
             ("request_interval", self.request_interval),
+            ("memory_interval", self.memory_interval),
+            ("writeback_interval", self.writeback_interval),
             ("ring_base", self.ring_base),
             ("ring_hop", self.ring_hop),
             ("home_to_memory", self.home_to_memory),

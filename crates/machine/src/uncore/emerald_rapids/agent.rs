@@ -53,7 +53,7 @@ pub struct Agent {
 
 impl Agent {
     /// An idle agent.
-    pub fn new(tor_entries: u8) -> Self {
+    pub fn new(tor_entries: u8, home_entries: u8) -> Self {
         Self {
             pipeline_free: 0,
             pump_at: NEVER,
@@ -63,7 +63,7 @@ impl Agent {
             vacant: u32::MAX >> (32 - u32::from(tor_entries)),
             vacancies: tor_entries,
             entries: tor_entries,
-            links: LinkCredits::new(),
+            links: LinkCredits::new(home_entries),
             lines: [FREE; 32],
             owners: [0; 32],
             unsent: Unsent::new(),

@@ -68,7 +68,7 @@ impl Model {
             threads: Vec::new(),
             cores: (0..all * cores).map(core).collect(),
             l2s: AllL2s::new(usize::from(all * cores)),
-            agents: Box::new(std::array::from_fn(|_| Agent::new(parameters.tor_entries))),
+            agents: Box::new(std::array::from_fn(|_| Agent::new(parameters.tor_entries, parameters.home_entries))),
             slices: AllSlices::new(usize::from(all) * address::AGENTS as usize),
             slice_size: TagSize::new(parameters.slice_set_bits, parameters.slice_ways.into()),
             mesh,

@@ -136,6 +136,8 @@ pub struct Parameters {
     pub ingress_latency: u64,
     /// Entries of an agent's table of requests.
     pub tor_entries: u8,
+    /// Entries at the other socket's home for an agent's requests.
+    pub home_entries: u8,
     /// Uncore cycles from look-up to data on the mesh, for a hit.
     pub llc_data: u64,
     /// Uncore cycles from look-up to the request on the mesh, for a miss.
@@ -285,6 +287,7 @@ impl Parameters {
         range("writeback_buffers", self.writeback_buffers.into(), 1, 64)?;
         range("ingress_entries", self.ingress_entries.into(), 1, 32)?;
         range("tor_entries", self.tor_entries.into(), 1, 32)?;
+        range("home_entries", self.home_entries.into(), 1, 100)?;
         for (name, value) in [
             ("hit_interval", self.hit_interval),
             ("l2_latency", self.l2_latency),

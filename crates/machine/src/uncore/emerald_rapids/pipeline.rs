@@ -240,8 +240,11 @@ impl Model {
 
     /// A writeback, or a write to memory, is done.
     pub(super) fn release<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, cha, class, origin, .. } = self.pool[request];
+        let Request { socket, cha, class, origin, parent, .. } = self.pool[request];
         self.end_entry(request, reader);
+        if parent != NO_REQUEST && matches!(class.kind.queue(), Queue::Remote | Queue::RemoteWriteback) {
+            self.give_home_entries(1 - socket, cha, class.kind, reader);
+        }
         if class.kind.is_writeback() {
             let from = self.places.cha[usize::from(cha)];
             let to = self.core_tile(origin);

@@ -194,6 +194,7 @@ impl Model {
         };
         let Request { socket, cha, .. } = self.pool[request];
         self.spend(socket, cha, Reason::Request);
+        self.take_home_entries(socket, cha, kind);
         let packet = Packet::new(message).on(Reason::Request);
         self.send_child(request, kind, packet, wait + self.times.llc_miss, reader);
     }
@@ -208,6 +209,7 @@ impl Model {
             _ => (Kind::RemoteWrite, LinkMessage::Write),
         };
         self.spend(socket, cha, Reason::Writeback);
+        self.take_home_entries(socket, cha, kind);
         self.send_child(request, kind, Packet::new(message).on(Reason::Writeback), wait, reader);
     }
 

@@ -15,6 +15,8 @@ use pericore_facts::emerald_rapids::{Found, Kind, Queue, Readers, Reason};
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
 const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16];
+/// Entries at the other socket's home that only writebacks take (assumption: they never wait for reads).
+const FOR_WRITEBACKS: i16 = 4;
 /// Answers for which there is room from the start: an agent's table of requests has no more entries.
 const ANSWERS: usize = 32;
 
@@ -22,6 +24,9 @@ const ANSWERS: usize = 32;
 #[derive(Debug)]
 pub struct LinkCredits {
     free: [i16; Reason::COUNT],
+    /// Entries at the other socket's home: those for requests, and those that are taken.
+    entries: i16,
+    taken: i16,
     /// Requests that wait for one, for all reasons.
     waiters: u16,
 }
@@ -35,15 +40,30 @@ pub struct Unsent {
 }
 
 impl LinkCredits {
-    /// All credits there.
-    pub const fn new() -> Self {
-        Self { free: ALL, waiters: 0 }
+    /// All credits there, and so many entries at the other socket's home.
+    pub fn new(home_entries: u8) -> Self {
+        Self { free: ALL, entries: home_entries.into(), taken: 0, waiters: 0 }
     }
 
-    /// True if there is none of a kind.
+    /// True if there is none of a kind, or no entry at the other socket's home for what would go there.
     #[inline]
     pub const fn is_short(&self, of: Reason) -> bool {
-        self.free[of as usize] <= 0
+        let entries = match of {
+            Reason::Request => self.entries,
+            Reason::Writeback => self.entries + FOR_WRITEBACKS,
+            _ => i16::MAX,
+        };
+        self.free[of as usize] <= 0 || self.taken >= entries
+    }
+}
+
+/// Entries that a request takes at its home. What makes memory write takes three (fitted to a mix of loads and stores
+/// in the other socket's memory): the line of a request for ownership is written once for its directory bits.
+const fn home_entries(kind: Kind) -> i16 {
+    match kind {
+        Kind::RemoteOwnership => 3,
+        _ if matches!(kind.queue(), Queue::RemoteWriteback) => 3,
+        _ => 1,
     }
 }
 
@@ -58,7 +78,7 @@ impl Unsent {
 impl super::agent::Agent {
     /// True if all credits are there and nobody waits for one.
     pub fn has_all_credits(&self) -> bool {
-        self.links.free == ALL && self.links.waiters == 0 && self.unsent.answers.is_empty()
+        self.links.free == ALL && self.links.taken == 0 && self.links.waiters == 0 && self.unsent.answers.is_empty()
     }
 }
 
@@ -136,6 +156,18 @@ impl Model {
         self.pool[request].turned_away = true;
         let queue = class.kind.queue();
         reader.turn_away(socket.into(), cha.into(), queue, reason, turned_away, self.now);
+    }
+
+    /// A request goes to its home in the other socket.
+    pub(super) fn take_home_entries(&mut self, socket: u8, cha: u8, kind: Kind) {
+        self.agent(socket, cha).links.taken += home_entries(kind);
+    }
+
+    /// Its home is done with it.
+    pub(super) fn give_home_entries<R: Readers>(&mut self, socket: u8, cha: u8, kind: Kind, reader: &mut R) {
+        self.agent(socket, cha).links.taken -= home_entries(kind);
+        self.next_victim(socket, cha, reader);
+        self.wake_waiters(socket, cha, reader);
     }
 
     /// A message has left the link's mesh side: its credit is free.

@@ -143,8 +143,10 @@ impl Model {
 
     pub(in crate::e5_2600) fn write_back<R: E5Reader>(&mut self, core: u8, evicted: Option<Evicted>, reader: &mut R) {
         let Some(Evicted { line, .. }) = evicted else { return };
+        let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].writeback_interval;
         let state = &mut self.cores[usize::from(core)];
         state.writebacks += 1;
+        state.put_off(self.now, interval);
         let kind = if state.keeps(line) { RequestKind::WritebackToExclusive } else { RequestKind::WritebackToInvalid };
         // The L2 belongs to the core as a whole: its writebacks go under the core's first thread.
         self.send_writeback(kind, core, line, reader);
@@ -189,7 +191,11 @@ impl Model {
             _ => Right::Exclusive,
         };
         let hit = !entry.record.miss;
+        let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].memory_interval;
         let cache = &mut self.cores[usize::from(core)];
+        if !hit {
+            cache.put_off(self.now, interval);
+        }
         let evicted = if self.work.program.is_some() {
             // Its accesses were done when they were sent out.
             [cache.fill_l2(line, right), None]

@@ -213,6 +213,7 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         ingress_entries: of.number("ingress_entries")?,
         ingress_latency: of.number("ingress_latency")?,
         tor_entries: of.number("tor_entries")?,
+        home_entries: of.number("home_entries")?,
         llc_data: of.number("llc_data")?,
         llc_miss: of.number("llc_miss")?,
         llc_quick: of.number("llc_quick")?,

@@ -99,6 +99,6 @@ fn a_link_carries_what_was_published() {
     let at = model.snapshot();
     let received = |link| at.value(link, Question::new("upi", "RxL_FLITS").subevent("ALL_DATA")).unwrap_or(0);
     let slots = (0..8).map(received).max().unwrap_or(0);
-    // published-numbers: up to 35.8 GB/s a link on a relative; a line is nine data slots.
-    within("one link, GB/s", slots as f64 / 9.0 * 64.0 / elapsed, 35.8, 25.0);
+    // docs/silicon: remote reads of an 8568 reach 154.8 GB/s over its four links; a line is nine data slots.
+    within("one link, GB/s", slots as f64 / 9.0 * 64.0 / elapsed, 38.7, 25.0);
 }

@@ -54,14 +54,14 @@ fn the_first_of_three_requests_goes_alone_and_the_others_share_a_flit() {
 #[test]
 fn writebacks_beyond_the_shared_credits_travel_on_their_own() {
     let mut model = quiet();
-    // 128 shared credits are 32 lines of four; two more have credits of their class, and the rest waits for what comes back.
-    send(&mut model, 36, Packet::new(LinkMessage::Writeback));
+    // 144 shared credits are 36 lines of four; two more have credits of their class, and the rest waits for what comes back.
+    send(&mut model, 40, Packet::new(LinkMessage::Writeback));
     let at = after(&mut model, 1);
     assert!(sent(&at, "VN0_CREDITS_USED", "WB") >= 2);
     assert!(sent(&at, "VN0_NO_CREDITS", "WB") > 0 && sent(&at, "RxC_ARB_NOCRD_VN0", "BL_WB") > 0);
     assert!(sent(&at, "RxC_VNA_CRD", "LT1") > 0);
     let received = |pool: &str| at.count(1, 0, Question::new("upi", &format!("RxL_CREDITS_CONSUMED_{pool}"))).unwrap();
-    assert_eq!(received("VNA") + received("VN0"), 36);
+    assert_eq!(received("VNA") + received("VN0"), 40);
     assert_eq!((received("VN0"), received("VN1")), (sent(&at, "VN0_CREDITS_USED", "WB"), 0));
     // Later nothing waits any more, and all credits are back.
     let later = after(&mut model, 2);
@@ -72,13 +72,13 @@ fn writebacks_beyond_the_shared_credits_travel_on_their_own() {
 #[test]
 fn data_has_no_credits_of_its_own_and_waits() {
     let mut model = quiet();
-    send(&mut model, 36, Packet::new(LinkMessage::ExclusiveDone));
+    send(&mut model, 40, Packet::new(LinkMessage::ExclusiveDone));
     let at = after(&mut model, 1);
     assert!(sent(&at, "RxC_ARB_NOCRD_VN0", "BL_RSP") > 0);
-    assert_eq!(at.count(1, 0, Question::new("upi", "RxL_CREDITS_CONSUMED_VNA")), Some(36));
+    assert_eq!(at.count(1, 0, Question::new("upi", "RxL_CREDITS_CONSUMED_VNA")), Some(40));
     // Nine data slots a line, each line through the block ring's flow queue.
-    assert_eq!(at.count(1, 0, Question::new("upi", "RxL_FLITS").subevent("ALL_DATA")), Some(36 * 9));
-    assert_eq!(at.count(1, 0, Question::new("m3upi", "TxC_BL_FLQ_INSERTS").subevent("VN0_RSP")), Some(36));
+    assert_eq!(at.count(1, 0, Question::new("upi", "RxL_FLITS").subevent("ALL_DATA")), Some(40 * 9));
+    assert_eq!(at.count(1, 0, Question::new("m3upi", "TxC_BL_FLQ_INSERTS").subevent("VN0_RSP")), Some(40));
 }
 
 #[test]
