@@ -11,8 +11,8 @@ step "the league of tools, its own tests" tests/league/run --own-tests
 step "planted faults, their own tests" tests/mutants/run --own-tests
 step "the book, its own tests" tests/book/run --own-tests
 step "the book" tests/book/run
-# Two more than there are cores: guests, scrapers and recordings wait more than they compute.
-step tests env RUST_TEST_THREADS=$(($(nproc) + 2)) cargo test --workspace --locked --no-fail-fast
+# One more than there are cores: guests, scrapers and recordings wait more than they compute.
+step tests env RUST_TEST_THREADS=$(($(nproc) + 1)) cargo test --workspace --locked --no-fail-fast
 step "what is published and deployed" tests/deploy/run --files
 say "SKIPPED: a release, its packages and its image in clean places, which take half an hour: tests/run deploy"
 step "the Python package" tests/python/run

@@ -295,7 +295,6 @@ fn decode_row<'c>(to: &'c Arena, unit: &Unit, event: &Event, row: &DecodeRow) ->
         selector: match &row.selector {
             Selector::Always => compiled::Selector::Always,
             Selector::Umask(bit) => compiled::Selector::Umask(*bit),
-            Selector::UmaskWithout(bit, other) => compiled::Selector::UmaskWithout(*bit, *other),
             Selector::Field(field, bit) => compiled::Selector::Field(to.text(field), *bit),
         },
         role: row.role,

@@ -316,7 +316,6 @@ pub struct DecodeRow {
 pub enum Selector {
     Always,
     Umask(u8),
-    UmaskWithout(u8, u8),
     Field(String, u8),
 }
 
@@ -340,7 +339,7 @@ impl DecodeRow {
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         let selecting = match &self.selector {
             Selector::Field(field, _) => Some(field.as_str()),
-            Selector::Always | Selector::Umask(_) | Selector::UmaskWithout(..) => None,
+            Selector::Always | Selector::Umask(_) => None,
         };
         selecting.into_iter().chain(self.terms.iter().flat_map(Term::fields))
     }

@@ -26,8 +26,6 @@ pub enum Selector<'c> {
     Always,
     /// A bit of the umask, 0 to 7, or of its extension, 8 to 39.
     Umask(u8),
-    /// The same, while another bit of the umask is clear.
-    UmaskWithout(u8, u8),
     /// A bit of a field of the control register, the event's field set or a filter register.
     Field(&'c str, u8),
 }

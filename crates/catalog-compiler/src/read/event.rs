@@ -89,20 +89,10 @@ fn filters(row: &mut Row<'_, '_>) -> Vec<FilterUse> {
 
 fn decode_row(row: &mut Row<'_, '_>) -> Option<DecodeRow> {
     let field = row.optional_string("field");
-    let without = row.optional_number("without");
-    let selector = match (field, row.optional_number("bit"), without) {
-        (Some(field), bit, None) => Selector::Field(field, bit.unwrap_or_default()),
-        (None, Some(bit), None) => Selector::Umask(bit),
-        (None, Some(bit), Some(other)) => Selector::UmaskWithout(bit, other),
-        (None, None, None) => Selector::Always,
-        (_, _, Some(_)) => {
-            row.report(
-                "without",
-                "only a bit of the umask can be without another",
-                "write { bit = 0, without = 1, … }",
-            );
-            return None;
-        }
+    let selector = match (field, row.optional_number("bit")) {
+        (Some(field), bit) => Selector::Field(field, bit.unwrap_or_default()),
+        (None, Some(bit)) => Selector::Umask(bit),
+        (None, None) => Selector::Always,
     };
     let roles: Vec<_> = [
         ("any", DecodeRole::Any),

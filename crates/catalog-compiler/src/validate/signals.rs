@@ -25,9 +25,7 @@ pub fn decoding(unit: &Unit, diagnostics: &mut Diagnostics) {
             diagnostics.report(event.place, message, "make the signal a level, or measure arrivals");
         }
         for row in &event.decode {
-            if matches!(row.selector, Selector::Umask(bit) if bit >= 40)
-                || matches!(row.selector, Selector::UmaskWithout(bit, other) if bit.max(other) >= 40)
-            {
+            if matches!(row.selector, Selector::Umask(bit) if bit >= 40) {
                 let fix = "0 to 7 are the umask, 8 to 39 its extension";
                 diagnostics.report(row.place, "no such bit of the umask", fix);
             }

@@ -153,17 +153,6 @@ impl Kind {
         Self::FACTS[self as usize].0
     }
 
-    /// What its agent handles it as: a core's prefetch into the L2 and its optimised reads become the plain ones
-    /// (Intel's event file, `*MORPH_CXL_ACC`). Its opcode is that one's from then on.
-    pub const fn handled_as(self) -> Self {
-        match self {
-            Self::DataPrefetch | Self::DataReadOpt | Self::DataPrefetchOpt => Self::DataRead,
-            Self::OwnershipPrefetch => Self::Ownership,
-            Self::CodePrefetch => Self::CodeRead,
-            kind => kind,
-        }
-    }
-
     /// True if a core or device of this socket reads the line to write it (RFO).
     pub const fn reads_for_ownership(self) -> bool {
         matches!(self, Self::Ownership | Self::OwnershipPrefetch | Self::DmaPartial | Self::DmaAtomic)

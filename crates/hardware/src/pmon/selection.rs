@@ -212,7 +212,6 @@ fn by_rows(
         let selected = match row.selector {
             Selector::Always => true,
             Selector::Umask(bit) => umask >> bit & 1 == 1,
-            Selector::UmaskWithout(bit, other) => umask >> bit & 1 == 1 && umask >> other & 1 == 0,
             Selector::Field(field, bit) => filter(field) >> bit & 1 == 1,
         };
         let tests = row.terms.iter().map(|term| test(term, attributes, filter));

@@ -38,8 +38,7 @@ pub const ROWS: &[Row] =
             let part = saturated();
             queued(&part) / part.sum("imc", "CLOCKTICKS", "", &[])
         }),
-        Row::checked("8568 (relative)", "one link, data", exactly(38.7), "GB/s", 25.0, link)
-            .fitted("shared credits of a link"),
+        Row::checked("8568 (relative)", "one link, data", exactly(38.7), "GB/s", 25.0, link),
     ];
 
 /// Every core reads in order: the channels can give no more.

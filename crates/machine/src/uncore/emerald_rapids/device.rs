@@ -178,7 +178,12 @@ impl Model {
     /// Data or permission has come back to the stack's mesh stop.
     pub(super) fn device_data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         self.end_entry(request, reader);
-        if matches!(self.pool[request].kind(), Kind::DmaRead | Kind::DmaPartial | Kind::DmaAtomic) {
+        let Request { socket, origin: stack, line, class, .. } = self.pool[request];
+        if !matches!(class.kind, Kind::DmaRead | Kind::DmaWriteback) {
+            // From here on a snoop finds the line.
+            self.port_owns(socket, stack, line);
+        }
+        if matches!(class.kind, Kind::DmaRead | Kind::DmaPartial | Kind::DmaAtomic) {
             self.data_arrives(request, reader);
         } else {
             self.permitted(request, reader);
@@ -187,14 +192,11 @@ impl Model {
 
     /// A request has all that it needs to write its line.
     fn permitted<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, cha, origin: stack, line, class, .. } = self.pool[request];
+        let Request { socket, cha, origin: stack, line, .. } = self.pool[request];
         self.device_at(DeviceStation::Permitted, request, reader);
         // The agent hears that the stack has its permission.
         let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.cha[usize::from(cha)]);
         self.mesh_send(socket, Ring::AcknowledgeAgents, mesh_port(line), from, to, reader);
-        if class.kind != Kind::DmaWriteback {
-            self.port_owns(socket, stack, line);
-        }
         self.wheel.schedule(self.now + THROUGH * self.times.uclk, Event::Completed.of(request));
     }
 

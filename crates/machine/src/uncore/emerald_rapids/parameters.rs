@@ -288,6 +288,7 @@ impl Parameters {
         range("ingress_entries", self.ingress_entries.into(), 1, 32)?;
         range("tor_entries", self.tor_entries.into(), 1, 32)?;
         range("home_entries", self.home_entries.into(), 1, 100)?;
+        range("ratios", self.phases.ratios[0].into(), 1, 255)?;
         for (name, value) in [
             ("hit_interval", self.hit_interval),
             ("l2_latency", self.l2_latency),

@@ -120,7 +120,8 @@ impl Power {
         Self { packages: (0..sockets).map(package).collect(), ratios, microsecond }
     }
 
-    /// The frequency of a socket's cores; `own` is the one that they run at if nobody says otherwise.
+    /// The frequency of a socket's cores, from the first tick of a phase on, though the clocks lock anew meanwhile;
+    /// `own` is the one that they run at if nobody says otherwise.
     fn mhz(&self, socket: u16, own: u64) -> u64 {
         let ratio = self.packages[usize::from(socket)].decision.ratio;
         if ratio == self.ratios[1] { own } else { u64::from(ratio) * 100 }

@@ -1,7 +1,8 @@
 //! Credits of an agent for messages to the other socket, and requests that are turned away for want of one.
 //!
-//! A credit stands for room at the link's mesh side, and is free when the message has left it. Links never wait for agents, so whoever
-//! waits for a credit gets one.
+//! A credit stands for room at the link's mesh side, and is free when the message has left it. Links never wait for
+//! agents, so who waits for a credit gets one. What goes to its home also takes entries there, until the home is done
+//! with it: that waits for memory, and for nothing of the agent.
 
 use std::collections::VecDeque;
 
@@ -15,8 +16,9 @@ use pericore_facts::emerald_rapids::{Found, Kind, Queue, Readers, Reason};
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
 const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16];
-/// Entries at the other socket's home that only writebacks take (assumption: they never wait for reads).
-const FOR_WRITEBACKS: i16 = 4;
+/// Entries at the other socket's home beyond those of requests that writes may take, and that they have while requests
+/// wait: then at least one request gets through beside them (assumption).
+const FOR_WRITES: i16 = 4;
 /// Answers for which there is room from the start: an agent's table of requests has no more entries.
 const ANSWERS: usize = 32;
 
@@ -24,11 +26,14 @@ const ANSWERS: usize = 32;
 #[derive(Debug)]
 pub struct LinkCredits {
     free: [i16; Reason::COUNT],
-    /// Entries at the other socket's home: those for requests, and those that are taken.
+    /// Entries at the other socket's home for requests.
     entries: i16,
+    /// Those that are taken, and of them those that writes have. What comes last may take up to two more than there are.
     taken: i16,
-    /// Requests that wait for one, for all reasons.
+    written: i16,
+    /// Requests that wait for one, for all reasons, and of these the ones that would go to their home.
     waiters: u16,
+    homeward: u16,
 }
 
 /// What an agent keeps back for want of a credit.
@@ -42,29 +47,31 @@ pub struct Unsent {
 impl LinkCredits {
     /// All credits there, and so many entries at the other socket's home.
     pub fn new(home_entries: u8) -> Self {
-        Self { free: ALL, entries: home_entries.into(), taken: 0, waiters: 0 }
+        Self { free: ALL, entries: home_entries.into(), taken: 0, written: 0, waiters: 0, homeward: 0 }
     }
 
     /// True if there is none of a kind, or no entry at the other socket's home for what would go there.
     #[inline]
     pub const fn is_short(&self, of: Reason) -> bool {
-        let entries = match of {
-            Reason::Request => self.entries,
-            Reason::Writeback => self.entries + FOR_WRITEBACKS,
-            _ => i16::MAX,
+        let none_left = match of {
+            Reason::Request => self.taken >= self.entries,
+            Reason::Writeback if self.homeward > 0 => self.written >= FOR_WRITES,
+            Reason::Writeback => self.taken >= self.entries + FOR_WRITES,
+            _ => false,
         };
-        self.free[of as usize] <= 0 || self.taken >= entries
+        none_left || self.free[of as usize] <= 0
     }
 }
 
-/// Entries that a request takes at its home. What makes memory write takes three (fitted to a mix of loads and stores
-/// in the other socket's memory): the line of a request for ownership is written once for its directory bits.
+/// True if a request writes its line at the home.
+const fn is_write(kind: Kind) -> bool {
+    matches!(kind.queue(), Queue::RemoteWriteback)
+}
+
+/// Entries that a request takes at its home. One for ownership and a write take three (fitted to a mix of loads and
+/// stores in the other socket's memory): of the first, memory writes the directory bits nearly always.
 const fn home_entries(kind: Kind) -> i16 {
-    match kind {
-        Kind::RemoteOwnership => 3,
-        _ if matches!(kind.queue(), Queue::RemoteWriteback) => 3,
-        _ => 1,
-    }
+    if kind.owns() || is_write(kind) { 3 } else { 1 }
 }
 
 impl Unsent {
@@ -148,6 +155,7 @@ impl Model {
         let agent = &mut self.agents[usize::from(number)];
         agent.unsent.waiting[of as usize].push_back(request, &mut self.pool);
         agent.links.waiters += 1;
+        agent.links.homeward += u16::from(of == Reason::Request);
     }
 
     /// A request is turned away.
@@ -160,12 +168,16 @@ impl Model {
 
     /// A request goes to its home in the other socket.
     pub(super) fn take_home_entries(&mut self, socket: u8, cha: u8, kind: Kind) {
-        self.agent(socket, cha).links.taken += home_entries(kind);
+        let (links, entries) = (&mut self.agent(socket, cha).links, home_entries(kind));
+        links.taken += entries;
+        links.written += if is_write(kind) { entries } else { 0 };
     }
 
     /// Its home is done with it.
     pub(super) fn give_home_entries<R: Readers>(&mut self, socket: u8, cha: u8, kind: Kind, reader: &mut R) {
-        self.agent(socket, cha).links.taken -= home_entries(kind);
+        let (links, entries) = (&mut self.agent(socket, cha).links, home_entries(kind));
+        links.taken -= entries;
+        links.written -= if is_write(kind) { entries } else { 0 };
         self.next_victim(socket, cha, reader);
         self.wake_waiters(socket, cha, reader);
     }
@@ -215,6 +227,7 @@ impl Model {
         let Some(&of) = Reason::ALL.iter().find(ready) else { return };
         let Some(request) = agent.unsent.waiting[of as usize].pop_front(&mut self.pool) else { return };
         agent.links.waiters -= 1;
+        agent.links.homeward -= u16::from(of == Reason::Request);
         self.try_again(request, of, reader);
         self.wake_pipeline(socket, cha, self.now);
     }

@@ -56,7 +56,10 @@ impl Model {
             return false;
         }
         if self.cores[usize::from(core)].invalidate(line) {
-            self.cores[usize::from(core)].writebacks += 1;
+            let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].writeback_interval;
+            let state = &mut self.cores[usize::from(core)];
+            state.writebacks += 1;
+            state.put_off(self.now, interval);
             self.send_writeback(RequestKind::WritebackToInvalid, core, line, reader);
         }
         let kind = if whole { RequestKind::StreamWhole } else { RequestKind::StreamPart };

@@ -115,7 +115,7 @@ fn tor_tags(wiring: &Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Vec
     let tag = |index: usize| {
         let class = Class::of(index);
         // An opcode that the catalogue does not have is no request of this socket: nothing selects it.
-        let code = |kind: Kind| opcode(kind.opcode()).unwrap_or(0);
+        let code = opcode(class.kind.opcode()).unwrap_or(0);
         let (memory, device) = match class.target {
             Target::Ddr => (ddr, 0),
             Target::Device => (mmio, 0),
@@ -123,7 +123,7 @@ fn tor_tags(wiring: &Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Vec
             Target::Accelerator => (ddr, accelerator),
         };
         let mut tag = sub.set(0, named(wiring, "tor-queues", queue_name(class.kind.queue()))?);
-        tag = premorph.set(opc.set(tag, code(class.kind.handled_as())), code(class.kind));
+        tag = premorph.set(opc.set(tag, code), code);
         tag = remote.set(hit.set(tag, class.hit.into()), class.remote.into());
         Ok(cxl.set(target.set(tag, memory), device))
     };

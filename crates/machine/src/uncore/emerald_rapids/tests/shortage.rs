@@ -55,6 +55,34 @@ fn a_read_of_the_other_socket_waits_for_a_credit() {
 }
 
 #[test]
+fn a_read_waits_for_an_entry_at_its_home() {
+    let (mut model, _) = model("two idle");
+    let mut digest = Digest::default();
+    // Two that make memory write have three each of the seven, and a read has the last one.
+    for kind in [Kind::RemoteOwnership, Kind::RemoteWriteback, Kind::RemoteData] {
+        model.take_home_entries(0, AGENT, kind);
+    }
+    with(&mut model, &mut digest, |model, readers| model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers));
+    model.run_until(2 * MICROSECOND, &mut digest);
+    check(&model, &[("RxC_IRQ0_REJECT.AD_REQ_VN0", 1), ("TOR_INSERTS.IA", 0)]);
+    with(&mut model, &mut digest, |model, readers| model.give_home_entries(0, AGENT, Kind::RemoteData, readers));
+    model.run_until(4 * MICROSECOND, &mut digest);
+    check(&model, &[("RxC_REQ_Q0_RETRY.AD_REQ_VN0", 1), ("TOR_INSERTS.IA_MISS_DRD_PREF_REMOTE", 1)]);
+}
+
+#[test]
+fn a_writeback_has_four_entries_that_no_read_takes() {
+    for (taken, rejected) in [(10, 0), (11, 1)] {
+        let (mut model, _) = model("two idle");
+        let mut digest = Digest::default();
+        (0..taken).for_each(|_| model.take_home_entries(0, AGENT, Kind::RemoteData));
+        with(&mut model, &mut digest, |model, readers| model.send_out(0, AGENT, LINE, readers));
+        model.run_until(MICROSECOND, &mut digest);
+        check(&model, &[("RxC_ISMQ0_REJECT.BL_WB_VN0", rejected), ("TOR_INSERTS.EVICT", 1 - rejected)]);
+    }
+}
+
+#[test]
 fn one_that_finds_the_credit_gone_again_is_turned_away_once_more() {
     let (mut model, _) = model("two idle");
     let mut digest = Digest::default();
