@@ -45,9 +45,9 @@ impl DeviceRequest {
         matches!(self.kind, Kind::DmaPartial)
     }
 
-    /// True if a line's data comes to the stack for it: what is changed in part or by an operation is read first.
+    /// See [`Kind::brings_data`].
     pub const fn brings_data(&self) -> bool {
-        self.reads() || self.is_partial() || self.is_atomic()
+        self.kind.brings_data()
     }
 
     /// True if it is an atomic operation in memory.

@@ -153,6 +153,11 @@ impl Kind {
         Self::FACTS[self as usize].0
     }
 
+    /// True if a line's data comes to the I/O stack for it: what is changed in part or by an operation is read first.
+    pub const fn brings_data(self) -> bool {
+        matches!(self, Self::DmaRead | Self::DmaPartial | Self::DmaAtomic)
+    }
+
     /// True if a core or device of this socket reads the line to write it (RFO).
     pub const fn reads_for_ownership(self) -> bool {
         matches!(self, Self::Ownership | Self::OwnershipPrefetch | Self::DmaPartial | Self::DmaAtomic)

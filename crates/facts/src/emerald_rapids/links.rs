@@ -75,7 +75,7 @@ pub struct LinkPacket {
     pub slot: u8,
     /// The credit that it travels on, once it is in a flit.
     pub paid: Paid,
-    /// Who takes it if it is not coherent.
+    /// Who takes it where that is a stack, the system agent, or the agent that asked for itself.
     pub taker: Option<Taker>,
 }
 

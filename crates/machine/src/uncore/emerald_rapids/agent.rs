@@ -7,7 +7,7 @@ use super::request::{Pool, RequestId, RequestQueue};
 use super::shortage::{LinkCredits, Unsent};
 use super::tags::sizes::{MOST_SET_BITS, MOST_WAYS};
 use super::tags::{AllTags, Tags};
-use pericore_facts::emerald_rapids::{Found, Queue};
+use pericore_facts::emerald_rapids::{Found, Queue, Reason};
 use pericore_parts::host::prefetch;
 
 /// Ways of a slice's snoop filter, which has as many sets as the largest slice: twice the lines of an L2 (assumption).
@@ -68,6 +68,12 @@ impl Agent {
             owners: [0; 32],
             unsent: Unsent::new(),
         }
+    }
+
+    /// True if it has no credit of a kind for the other socket, or no entry there.
+    #[inline]
+    pub const fn is_short(&self, of: Reason) -> bool {
+        self.links.is_short(of, self.unsent.wait_for(Reason::Request))
     }
 
     /// Tells the host that a request is about to come to the agent, or to go.

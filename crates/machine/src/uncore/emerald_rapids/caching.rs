@@ -50,12 +50,12 @@ impl Model {
         if entry.state == FILTER_EXCLUSIVE {
             self.at_agent(socket, cha, AgentFact::SnoopsCores(cause, false), reader);
             let core = self.core_number(socket, entry.owner);
-            return modified | (self.snoop_owner_out((socket, cha), core, line, reader) == Some(MODIFIED));
+            return modified | (self.invalidate_owner((socket, cha), core, line, reader) == Some(MODIFIED));
         }
         let mut copies = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            let had = self.snoop_sharer_out((socket, cha), core, line, reader);
+            let had = self.invalidate_sharer((socket, cha), core, line, reader);
             copies += u32::from(had.is_some());
             modified |= had == Some(MODIFIED);
         }
@@ -66,14 +66,14 @@ impl Model {
     }
 
     /// Takes a line away from the core that the filter says has it alone; the state that it had, if it still had one.
-    fn snoop_owner_out<R: Readers>(&mut self, agent: (u8, u8), core: u16, line: u32, reader: &mut R) -> Option<u8> {
+    fn invalidate_owner<R: Readers>(&mut self, agent: (u8, u8), core: u16, line: u32, reader: &mut R) -> Option<u8> {
         let had = self.l2s.at(core).snoop(line, true);
-        self.carry_snoop(agent, core, had == Some(MODIFIED), reader);
+        self.send_snoop(agent, core, had == Some(MODIFIED), reader);
         had
     }
 
     /// The same of one of those that share it. Who has no copy is not snooped.
-    pub(super) fn snoop_sharer_out<R: Readers>(
+    pub(super) fn invalidate_sharer<R: Readers>(
         &mut self,
         agent: (u8, u8),
         core: u16,
@@ -81,21 +81,21 @@ impl Model {
         reader: &mut R,
     ) -> Option<u8> {
         let had = self.l2s.at(core).snoop(line, true)?;
-        self.carry_snoop(agent, core, had == MODIFIED, reader);
+        self.send_snoop(agent, core, had == MODIFIED, reader);
         Some(had)
     }
 
     /// The core that the filter says has a line alone is asked for it, and keeps it.
-    pub(super) fn carry_question<R: Readers>(&mut self, (socket, cha): (u8, u8), line: u32, reader: &mut R) {
+    pub(super) fn snoop_owner_for_current<R: Readers>(&mut self, (socket, cha): (u8, u8), line: u32, reader: &mut R) {
         let filter = self.filter(socket, cha);
         let Some(owner) = filter.find(line).map(|way| filter.get(way).owner) else { return };
         let core = self.core_number(socket, owner);
-        self.carry_snoop((socket, cha), core, false, reader);
+        self.send_snoop((socket, cha), core, false, reader);
     }
 
     /// A snoop goes to a core over the mesh, and its answer to the agent, with what was modified. How long that takes
     /// is for the caller to reckon.
-    fn carry_snoop<R: Readers>(&mut self, (socket, cha): (u8, u8), core: u16, modified: bool, reader: &mut R) {
+    fn send_snoop<R: Readers>(&mut self, (socket, cha): (u8, u8), core: u16, modified: bool, reader: &mut R) {
         let (agent, tile) = (self.places.cha[usize::from(cha)], self.core_tile(core));
         self.mesh_send(socket, Ring::Invalidate, 0, agent, tile, reader);
         self.mesh_send(socket, Ring::AcknowledgeAgents, 1, tile, agent, reader);
@@ -142,7 +142,7 @@ impl Model {
             self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Core, false), reader);
             let core = self.core_number(socket, entry.owner);
             modified = self.l2s.at(core).clean(line);
-            self.carry_snoop((socket, cha), core, modified, reader);
+            self.send_snoop((socket, cha), core, modified, reader);
         }
         if !modified {
             self.acknowledge(request, 0, reader);
@@ -259,7 +259,7 @@ impl Model {
         let Some(old) = self.filter(socket, cha).insert(line, state, core) else { return };
         if old.state == FILTER_EXCLUSIVE {
             let core = self.core_number(socket, old.owner);
-            let modified = self.snoop_owner_out((socket, cha), core, old.line, reader) == Some(MODIFIED);
+            let modified = self.invalidate_owner((socket, cha), core, old.line, reader) == Some(MODIFIED);
             let entry = if modified { FilterVictim::Modified } else { FilterVictim::Exclusive };
             self.at_agent(socket, cha, AgentFact::DropsEntry(entry), reader);
             self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Evict, false), reader);
@@ -272,7 +272,7 @@ impl Model {
         let mut copies = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            copies += u32::from(self.snoop_sharer_out((socket, cha), core, old.line, reader).is_some());
+            copies += u32::from(self.invalidate_sharer((socket, cha), core, old.line, reader).is_some());
         }
         if copies > 0 {
             self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Evict, copies > 1), reader);
@@ -287,7 +287,7 @@ impl Model {
         let request = self.pool.add(request);
         let number = self.agent_number(socket, cha);
         let agent = &mut self.agents[usize::from(number)];
-        let room = home == socket || !agent.links.is_short(Reason::Writeback);
+        let room = home == socket || !agent.is_short(Reason::Writeback);
         if room && agent.can_start(line) {
             self.start_victim(request, reader);
         } else {

@@ -183,7 +183,7 @@ impl Model {
             // From here on a snoop finds the line.
             self.port_owns(socket, stack, line);
         }
-        if matches!(class.kind, Kind::DmaRead | Kind::DmaPartial | Kind::DmaAtomic) {
+        if class.kind.brings_data() {
             self.data_arrives(request, reader);
         } else {
             self.permitted(request, reader);
@@ -191,7 +191,7 @@ impl Model {
     }
 
     /// A request has all that it needs to write its line.
-    fn permitted<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
+    pub(super) fn permitted<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, origin: stack, line, .. } = self.pool[request];
         self.device_at(DeviceStation::Permitted, request, reader);
         // The agent hears that the stack has its permission.
@@ -200,12 +200,8 @@ impl Model {
         self.wheel.schedule(self.now + THROUGH * self.times.uclk, Event::Completed.of(request));
     }
 
-    /// Data has gone through the stack's port: of a read to its device; of a line that is changed it stays.
+    /// Data for a read goes through the stack to its device.
     pub(super) fn data_goes_up<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        if self.pool[request].kind() != Kind::DmaRead {
-            self.permitted(request, reader);
-            return;
-        }
         self.device_at(DeviceStation::DataGoesUp, request, reader);
         self.wheel.schedule(self.now + UP * self.times.uclk, Event::Completed.of(request));
     }

@@ -169,7 +169,7 @@ impl Model {
             self.peers.lines[id].line = line;
             reader.read(self.now, Fact::Peer(PeerStation::Leaves(waits), line));
             let message = if line.reads { LinkMessage::PeerRead } else { LinkMessage::PeerWrite };
-            let packet = Packet::new(message).taken_by(Taker::Stack(line.to));
+            let packet = Packet::new(message).for_taker(Some(Taker::Stack(line.to)));
             self.between_stacks(socket, stack, &line, packet, Event::PeerArrive.of(id), reader);
         }
     }
@@ -209,7 +209,7 @@ impl Model {
         let line = self.peers.lines[id].line;
         reader.read(self.now, Fact::Peer(PeerStation::Taken, line));
         let message = if line.reads { LinkMessage::SharedDone } else { LinkMessage::Completion };
-        let packet = Packet::new(message).taken_by(Taker::Stack(line.stack));
+        let packet = Packet::new(message).for_taker(Some(Taker::Stack(line.stack)));
         let (socket, stack) = line.goal();
         self.between_stacks(socket as u8, stack as u8, &line, packet, Event::PeerBack.of(id), reader);
     }

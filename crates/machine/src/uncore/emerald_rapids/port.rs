@@ -197,13 +197,17 @@ impl Model {
         self.wheel.schedule(self.now + STAY * self.times.uclk, Event::PortData.of(request));
     }
 
-    /// Data leaves the port's queue for the device.
+    /// Data leaves the port's queue: of a read for its device; a line that is changed stays.
     pub(super) fn port_data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
-        let Request { socket, origin: stack, .. } = self.pool[request];
+        let Request { socket, origin: stack, class, .. } = self.pool[request];
         let port = self.port(socket, stack);
         port.data += 1;
         let next = port.arrived.pop_front();
-        self.data_goes_up(request, reader);
+        if class.kind == Kind::DmaRead {
+            self.data_goes_up(request, reader);
+        } else {
+            self.permitted(request, reader);
+        }
         if let Some(next) = next {
             self.data_enters(next, reader);
         }

@@ -195,7 +195,7 @@ impl Model {
         let mut dropped = 0;
         for core in 0..self.parameters.cores {
             let core = self.core_number(socket, core);
-            if (device || core != origin) && self.snoop_sharer_out((socket, cha), core, line, reader).is_some() {
+            if (device || core != origin) && self.invalidate_sharer((socket, cha), core, line, reader).is_some() {
                 dropped += 1;
             }
         }

@@ -253,7 +253,7 @@ impl Model {
         } else {
             if found == Found::FilterExclusive {
                 self.at_agent(socket, cha, AgentFact::SnoopsCores(SnoopCause::Remote, false), reader);
-                self.carry_question((socket, cha), line, reader);
+                self.snoop_owner_for_current((socket, cha), line, reader);
             }
             false
         };
@@ -280,7 +280,7 @@ impl Model {
             if writes {
                 return;
             }
-        } else if self.agent(socket, cha).links.is_short(Reason::Data) {
+        } else if self.agent(socket, cha).is_short(Reason::Data) {
             // It goes to its agent, and from there when there is room at the link.
             reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::SendsAway(false)));
             let arrives = self.mesh_send(socket, Ring::Block, port, here, agent, reader);

@@ -31,9 +31,8 @@ pub struct LinkCredits {
     /// Those that are taken, and of them those that writes have. What comes last may take up to two more than there are.
     taken: i16,
     written: i16,
-    /// Requests that wait for one, for all reasons, and of these the ones that would go to their home.
+    /// Requests that wait for one, for all reasons.
     waiters: u16,
-    homeward: u16,
 }
 
 /// What an agent keeps back for want of a credit.
@@ -47,15 +46,16 @@ pub struct Unsent {
 impl LinkCredits {
     /// All credits there, and so many entries at the other socket's home.
     pub fn new(home_entries: u8) -> Self {
-        Self { free: ALL, entries: home_entries.into(), taken: 0, written: 0, waiters: 0, homeward: 0 }
+        Self { free: ALL, entries: home_entries.into(), taken: 0, written: 0, waiters: 0 }
     }
 
-    /// True if there is none of a kind, or no entry at the other socket's home for what would go there.
+    /// True if there is none of a kind, or no entry at the other socket's home for what would go there, while requests
+    /// wait for one there or not.
     #[inline]
-    pub const fn is_short(&self, of: Reason) -> bool {
+    pub const fn is_short(&self, of: Reason, requests_wait: bool) -> bool {
         let none_left = match of {
             Reason::Request => self.taken >= self.entries,
-            Reason::Writeback if self.homeward > 0 => self.written >= FOR_WRITES,
+            Reason::Writeback if requests_wait => self.written >= FOR_WRITES,
             Reason::Writeback => self.taken >= self.entries + FOR_WRITES,
             _ => false,
         };
@@ -78,6 +78,11 @@ impl Unsent {
     /// Nothing.
     pub fn new() -> Self {
         Self { waiting: [RequestQueue::EMPTY; Reason::COUNT], answers: VecDeque::with_capacity(ANSWERS) }
+    }
+
+    /// True if requests wait for a credit of a kind.
+    pub const fn wait_for(&self, of: Reason) -> bool {
+        !self.waiting[of as usize].is_empty()
     }
 }
 
@@ -121,7 +126,7 @@ impl Model {
             Queue::Remote | Queue::Evict => return None,
         };
         // What is here needs nothing from there; a snoop of what is not here is answered without data.
-        let short = |model: &mut Self, of: Reason| model.agent(socket, cha).links.is_short(of).then_some(of);
+        let short = |model: &mut Self, of: Reason| model.agent(socket, cha).is_short(of).then_some(of);
         match wanted {
             Reason::Request => short(self, wanted).filter(|_| !self.is_served_here(socket, cha, line, kind.owns())),
             Reason::Data => match self.look_up(socket, cha, line).0 {
@@ -155,7 +160,6 @@ impl Model {
         let agent = &mut self.agents[usize::from(number)];
         agent.unsent.waiting[of as usize].push_back(request, &mut self.pool);
         agent.links.waiters += 1;
-        agent.links.homeward += u16::from(of == Reason::Request);
     }
 
     /// A request is turned away.
@@ -223,11 +227,10 @@ impl Model {
     fn wake_waiter<R: Readers>(&mut self, socket: u8, cha: u8, reader: &mut R) {
         let number = self.agent_number(socket, cha);
         let agent = &mut self.agents[usize::from(number)];
-        let ready = |&&of: &&Reason| !agent.links.is_short(of) && !agent.unsent.waiting[of as usize].is_empty();
+        let ready = |&&of: &&Reason| !agent.is_short(of) && agent.unsent.wait_for(of);
         let Some(&of) = Reason::ALL.iter().find(ready) else { return };
         let Some(request) = agent.unsent.waiting[of as usize].pop_front(&mut self.pool) else { return };
         agent.links.waiters -= 1;
-        agent.links.homeward -= u16::from(of == Reason::Request);
         self.try_again(request, of, reader);
         self.wake_pipeline(socket, cha, self.now);
     }
@@ -256,7 +259,7 @@ impl Model {
         if !agent.can_start(line) {
             return;
         }
-        if home != socket && agent.links.is_short(Reason::Writeback) {
+        if home != socket && agent.is_short(Reason::Writeback) {
             if !turned_away {
                 self.tell_reject(victim, Reason::Writeback, reader);
             }

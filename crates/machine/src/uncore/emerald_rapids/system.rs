@@ -113,7 +113,7 @@ impl Model {
         let to = self.places.ubox;
         if kind == MessageKind::Processor && self.sockets == 2 && turn % 2 == 1 {
             let message = Message { socket: 1 - socket, kind, linked: true, from };
-            let packet = Packet::new(LinkMessage::Interrupt).taken_by(Taker::System);
+            let packet = Packet::new(LinkMessage::Interrupt).for_taker(Some(Taker::System));
             self.send_packet(socket as u8, core, packet, from, to, 0, Event::SystemMessage.of(message.pack()), reader);
             return;
         }

@@ -33,7 +33,7 @@ pub struct Traffic {
     egress: Vec<Waits<1>>,
     /// By ring, tile.
     turns: Vec<Waits<1>>,
-    /// By ring, tile: messages that came down or up the column, and those that came along the row.
+    /// By ring, tile: messages that came down or up the column, those that came along the row, and the tile's own.
     ingress: Vec<Waits<3>>,
     /// By ring, column, down, and by ring, row, right.
     bridges: Vec<Waits<1>>,

@@ -54,12 +54,7 @@ impl Packet {
         Self { sent, from: 0, port: 0, link: 0, cha: 0, credit: None, to: 0, then: 0 }
     }
 
-    /// The same message, for a stack or the system agent.
-    pub const fn taken_by(self, taker: Taker) -> Self {
-        Self { sent: LinkPacket { taker: Some(taker), ..self.sent }, ..self }
-    }
-
-    /// The same message, for the one who takes it.
+    /// The same message, for the one who takes it, if that is no core and no agent of a line.
     pub const fn for_taker(self, taker: Option<Taker>) -> Self {
         Self { sent: LinkPacket { taker, ..self.sent }, ..self }
     }
