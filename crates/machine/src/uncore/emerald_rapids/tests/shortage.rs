@@ -83,6 +83,27 @@ fn a_writeback_has_four_entries_that_no_read_takes() {
 }
 
 #[test]
+fn writes_leave_entries_to_requests_that_wait() {
+    for (waits, rejected) in [(false, 0), (true, 1)] {
+        let (mut model, _) = model("two idle");
+        let mut digest = Digest::default();
+        // Two writes have six of the seven entries, a read the last: a further write may go beyond, unless a read waits.
+        for kind in [Kind::RemoteWriteback, Kind::RemoteWriteback, Kind::RemoteData] {
+            model.take_home_entries(0, AGENT, kind);
+        }
+        if waits {
+            with(&mut model, &mut digest, |model, readers| {
+                model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers)
+            });
+            model.run_until(MICROSECOND, &mut digest);
+        }
+        with(&mut model, &mut digest, |model, readers| model.send_out(0, AGENT, LINE, readers));
+        model.run_until(2 * MICROSECOND, &mut digest);
+        check(&model, &[("RxC_ISMQ0_REJECT.BL_WB_VN0", rejected), ("TOR_INSERTS.EVICT", 1 - rejected)]);
+    }
+}
+
+#[test]
 fn one_that_finds_the_credit_gone_again_is_turned_away_once_more() {
     let (mut model, _) = model("two idle");
     let mut digest = Digest::default();
