@@ -87,7 +87,7 @@ fn writes_leave_entries_to_requests_that_wait() {
     for (waits, rejected) in [(false, 0), (true, 1)] {
         let (mut model, _) = model("two idle");
         let mut digest = Digest::default();
-        // Two writes have six of the seven entries, a read the last: a further write may go beyond, unless a read waits.
+        // Two writes have six of the seven entries, a read the last: one more write may go beyond, unless a read waits.
         for kind in [Kind::RemoteWriteback, Kind::RemoteWriteback, Kind::RemoteData] {
             model.take_home_entries(0, AGENT, kind);
         }
