@@ -4,6 +4,7 @@ step format cargo fmt --all --check
 step lints cargo clippy --workspace --all-targets --locked -- -D warnings
 step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "compiling the tests" cargo test --workspace --locked --no-run
+step "tools, installed beside the compiler" wait_for_tools
 # Built with the tests: by itself it would be compiled anew, with features of its own.
 step catalogue "${CARGO_TARGET_DIR:-target}/debug/pericore-catalog-compiler" catalog
 step "the comparison of revisions, its own tests" tests/compare/run --own-tests
