@@ -3,7 +3,7 @@
 use pericore_engine::NEVER;
 
 use super::Model;
-use super::event::Event;
+use super::event::{Event, NOTHING};
 use super::request::{NO_REQUEST, Probe, RequestId};
 
 use pericore_facts::LineState;
@@ -122,6 +122,10 @@ impl Model {
             self.probes[probe].open += 1;
             let port = dirty.map_or(Port::FromLlc, |core| Port::from_core(core.into()));
             self.carry(socket, port, Event::Pass.of(probe), reader);
+            // The copy that stays in the LLC is as the core had the line.
+            if dirty.is_some() && !self.requests[request].record.kind.takes_all() {
+                self.carry(socket, Port::ToLlc, NOTHING, reader);
+            }
         }
         if local {
             self.wheel.schedule(self.now + self.times.queue_to_home, Event::Response.of(probe));

@@ -128,6 +128,11 @@ impl HalfCells {
         kinds.iter().map(|&kind| self.columns[kind as usize].iter().map(|ages| ages[starved]).sum::<u64>()).sum()
     }
 
+    /// Rows opened for these, starved or not.
+    fn opened_at_age(&self, lanes: &[Lane], starved: usize) -> u64 {
+        lanes.iter().map(|&lane| self.activates[lane as usize][starved]).sum()
+    }
+
     fn opened(&self, lanes: &[Lane]) -> u64 {
         lanes.iter().map(|&lane| self.activates[lane as usize].iter().sum::<u64>()).sum()
     }
@@ -233,10 +238,11 @@ impl ChannelCells {
             ("ACT_COUNT", "WR") => sum(&|half| half.opened(&[Lane::Writes])),
             ("ACT_COUNT", "UFILL") => sum(&|half| half.opened(&[Lane::Underfills])),
             ("ACT_PRIO", "RD_CRITICAL" | "WR_CRITICAL") => Some(0),
-            ("ACT_PRIO", "RD_NORMAL") => sum(&|half| half.activates[Lane::Reads as usize][0]),
-            ("ACT_PRIO", "RD_STARVED") => sum(&|half| half.activates[Lane::Reads as usize][1]),
-            ("ACT_PRIO", "WR_NORMAL") => sum(&|half| half.activates[1..].iter().map(|ages| ages[0]).sum()),
-            ("ACT_PRIO", "WR_STARVED") => sum(&|half| half.activates[1..].iter().map(|ages| ages[1]).sum()),
+            // Underfills are reads here, too.
+            ("ACT_PRIO", "RD_NORMAL") => sum(&|half| half.opened_at_age(&[Lane::Reads, Lane::Underfills], 0)),
+            ("ACT_PRIO", "RD_STARVED") => sum(&|half| half.opened_at_age(&[Lane::Reads, Lane::Underfills], 1)),
+            ("ACT_PRIO", "WR_NORMAL") => sum(&|half| half.opened_at_age(&[Lane::Writes], 0)),
+            ("ACT_PRIO", "WR_STARVED") => sum(&|half| half.opened_at_age(&[Lane::Writes], 1)),
             ("PRE_COUNT", "RD") => sum(&|half| half.closed(&[Lane::Reads])),
             ("PRE_COUNT", "WR") => sum(&|half| half.closed(&[Lane::Writes])),
             ("PRE_COUNT", "UFILL") => sum(&|half| half.closed(&[Lane::Underfills])),

@@ -123,6 +123,18 @@ fn one_line_written_around_the_caches() {
     assert_eq!(channels(at, 0, "DRAM_WRITE_CAS"), 1);
 }
 
+/// A device reads lines that a core has modified. The LLC keeps them, so it gets the core's data, too: two cycles of its
+/// port for each line that comes in for the core, and two for each that the snoop gets from there.
+#[test]
+fn what_a_snoop_gets_from_a_core_goes_to_the_llc_too() {
+    let phases = "2 \nphase dirty\nworkload stream:requests=16,read=0,threads=1,footprint=1k\n\
+        phase read\nworkload dma-read:requests=16,threads=1,footprint=1k";
+    let (mut model, _) = model(phases);
+    run(&mut model, &mut Nothing);
+    let at = &model.snapshot();
+    expect(at, 0, &[("GQ_DATA_TO.LLC", 16 * 2 + 16 * 2), ("GQ_DATA_FROM.CORES_02", 16 * 2)]);
+}
+
 /// SDM, event 29H: cycles with an outstanding read request to a channel, of whatever priority.
 #[test]
 fn an_isochronous_read_keeps_its_channel_busy() {

@@ -78,7 +78,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let lane = sent.lane as usize;
         let line = match sent.record.command {
             Command::Activate => {
-                let kind = if lane == 0 { 0 } else { 3 } + if sent.starved { 2 } else { 0 };
+                let write = sent.lane == Lane::Writes;
+                let kind = if write { 3 } else { 0 } + if sent.starved { 2 } else { 0 };
                 let commands = &self.signals.lines.commands;
                 let (signal, tag) = (commands.activates, commands.tag(kind, h as u8));
                 self.happens(channel, lines.activates[lane][h], at);

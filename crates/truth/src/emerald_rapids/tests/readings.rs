@@ -1,6 +1,6 @@
 //! What second readers found: counts that both readers once had wrong, from the guide's sentences.
 
-use pericore_dram::{MajorMode, MemoryState};
+use pericore_dram::{Command, CommandRecord, Lane, MajorMode, MemoryState, Sent};
 use pericore_facts::emerald_rapids::{MemoryFact, MemoryUnitFact, SubchannelPlace};
 
 use super::{
@@ -68,4 +68,25 @@ fn who_cannot_pay_is_blocked_in_each_cycle() {
     counts(&at, 0, "m3upi/RxC_ARB_NOCRD_VN1.BL_RSP", 7);
     counts(&at, 0, "m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.EGRESS", 1);
     counts(&at, 0, "m2m/DIRECT2CORE_NOT_TAKEN_DIRSTATE.NON_CISGRESS", 1);
+}
+
+/// Table 2-137: rows opened for reads and for writes. One that is opened to complete a line is opened for a read.
+#[test]
+fn a_row_for_an_underfill_is_opened_for_a_read() {
+    let opens = |lane, starved| {
+        let record = CommandRecord { cycle: 0, command: Command::Activate, rank: 0, bank: 0, row: 7 };
+        MemoryFact::Command(Sent { record, lane, mode: MajorMode::Write, starved })
+    };
+    let facts = [
+        opens(Lane::Reads, false),
+        opens(Lane::Underfills, false),
+        opens(Lane::Underfills, true),
+        opens(Lane::Writes, false),
+    ];
+    let place = SubchannelPlace { channel: (0, 0), half: 0 };
+    let at = of(&facts.map(|fact| (5, Fact::Memory(place, fact))), 10);
+    counts(&at, 0, "imc/ACT_PRIO.RD_NORMAL_PCH0", 2);
+    counts(&at, 0, "imc/ACT_PRIO.RD_STARVED_PCH0", 1);
+    counts(&at, 0, "imc/ACT_PRIO.WR_NORMAL_PCH0", 1);
+    counts(&at, 0, "imc/ACT_PRIO.WR_STARVED_PCH0", 0);
 }
