@@ -30,6 +30,7 @@ fn row(name: &str, socket: Option<(u16, Option<&str>)>, value: Value, unit: Opti
         standard_error: None,
         spread: None,
         interval: None,
+        requested: None,
         truth: None,
         limit: None,
         nature: pericore_report::Nature::default(),

@@ -191,6 +191,7 @@ mod tests {
             standard_error: None,
             spread: None,
             interval: None,
+            requested: None,
             truth: None,
             limit: None,
             nature: pericore_report::Nature::default(),

@@ -7,7 +7,7 @@
 //!
 //! The other modules are what any measurement of a software machine needs: [`VirtualClock`], the clock of
 //! `observe::run`; [`start`]; [`plan`]; [`silent`], counts that no model makes; [`truth`], the model's own figures;
-//! [`sampled`], what windows of a program say of all of it.
+//! [`sampled`], what windows of a run say of all of it.
 
 mod clock;
 mod error;

@@ -60,6 +60,12 @@ struct JsonRow<'a> {
     low: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<f64>,
+    /// The error that was requested of a sampled run, as a share of each number that is not zero, and whether this one
+    /// is so well known.
+    #[serde(rename = "requested-error", skip_serializing_if = "Option::is_none")]
+    requested_error: Option<f64>,
+    #[serde(rename = "error-reached", skip_serializing_if = "Option::is_none")]
+    error_reached: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     truth: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +125,8 @@ pub fn json(out: &mut impl Write, report: &Report, emulated: Option<&str>) -> io
             standard_error: row.standard_error.map(|error| number_in_symbol(row, error)),
             low: row.interval.map(|[low, _]| number_in_symbol(row, low)),
             high: row.interval.map(|[_, high]| number_in_symbol(row, high)),
+            requested_error: row.requested.map(|(requested, _)| requested),
+            error_reached: row.requested.map(|(_, is_reached)| is_reached),
             truth,
             error,
             quantity: row.nature.quantity.map(Quantity::name),

@@ -50,6 +50,9 @@ pub struct Row {
     pub spread: Option<f64>,
     /// For a number of a sampled run its 95 % interval, in the row's unit of measure.
     pub interval: Option<[f64; 2]>,
+    /// Of a sampled run for which an error was requested: the error, as a share of the number, and whether half of the
+    /// interval is within it.
+    pub requested: Option<(f64, bool)>,
     /// What the model knows, if it was asked for and the model knows it.
     pub truth: Option<f64>,
     /// Of a metric: from where on it tells a limit.
@@ -128,6 +131,7 @@ impl Row {
             standard_error: None,
             spread: None,
             interval: None,
+            requested: None,
             truth: None,
             limit: None,
             nature: Nature::default(),

@@ -38,6 +38,7 @@ pub fn report(
                 standard_error: total.standard_error,
                 spread: None,
                 interval: None,
+                requested: None,
                 truth: same.and_then(|total| total.value.number()),
                 limit: metric.row.and_then(|row| row.limit),
                 nature: Nature {
@@ -82,6 +83,7 @@ fn of_event(
         standard_error: total.standard_error,
         spread: None,
         interval: None,
+        requested: None,
         truth: truths.and_then(|totals| find(totals, total.part)),
         limit: None,
         nature: Nature::default(),

@@ -90,6 +90,7 @@ fn together(first: &Row, rows: &[&Row]) -> Row {
         standard_error: None,
         spread: numbers.as_deref().and_then(spread),
         interval: None,
+        requested: None,
         truth: truths.as_deref().map(average),
         limit: first.limit,
         nature: first.nature,

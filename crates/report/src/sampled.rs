@@ -8,29 +8,57 @@ use crate::row::{Report, Row};
 /// Counts up to this vary by at least their root, however alike the parts are.
 const RARE: f64 = 100.0;
 
-/// A number may be off by so much of itself besides: caches that are filled by function are not
-/// quite those of a detailed run.
-const FUNCTION: f64 = 0.025;
+/// Caches that are filled by function do not matter to a number that varies by less than this share of it: it is a
+/// clock's, or a constant.
+const CONSTANT: f64 = 1e-5;
+
+/// What a sampled run was.
+#[derive(Debug, Clone, Copy)]
+pub struct Sampled {
+    /// How much of it was counted, as a share.
+    pub share: f64,
+    /// Numbers may be off by such a share of them besides, since caches were filled by function.
+    pub by_function: f64,
+    /// The error that was requested, as a share of each number.
+    pub requested: Option<f64>,
+}
 
 /// Gives each row of a sampled run its 95 % interval: by Student's distribution from how much each number changes when
-/// a part of the windows is left out (a jackknife), as in the reports `without`. `share` of the run was counted.
+/// a part of the windows is left out (a jackknife), as in the reports `without`.
 ///
 /// That it hardly changes says nothing of what is too rare to be in windows: the count of an event varies by at least
-/// the root of what was counted, up to 100, and by at least 1.
-pub fn add_intervals(report: &mut Report, without: &[Report], share: f64) {
+/// the root of what was counted, up to 100, and by at least 1. What was counted is known: only the rest varies.
+pub fn add_intervals(report: &mut Report, without: &[Report], of: Sampled) {
     for (index, row) in report.rows.iter_mut().enumerate() {
         let numbers: Option<Vec<f64>> =
             without.iter().map(|without| without.rows.get(index).and_then(|row| row.value.number())).collect();
         let Some((number, error)) = row.value.number().zip(numbers.and_then(|numbers| jackknife(&numbers))) else {
             continue;
         };
-        let error = if row.unit_of_measure.is_none() { error.max(least(number, share)) } else { error };
+        let is_constant = error < CONSTANT * number.abs();
+        let counted = of.share.min(row.value.validity().duty()).min(1.0);
+        let least = if row.unit_of_measure.is_none() { least(number, counted) * (1.0 - counted).sqrt() } else { 0.0 };
+        let error = error.max(least);
         row.standard_error = Some(error);
-        let half = (NORMAL * error).hypot(FUNCTION * number);
+        let function = if is_constant { 0.0 } else { of.by_function };
+        let half = (NORMAL * error).hypot(function * number);
         let is_never_below = number >= 0.0 && without.iter().all(|without| !is_negative(&without.rows[index]));
         let low = if is_never_below { (number - half).max(0.0) } else { number - half };
         row.interval = Some([low, number + half]);
+        row.requested =
+            of.requested.filter(|_| number != 0.0).map(|requested| (requested, half <= requested * number.abs()));
     }
+}
+
+/// The row whose interval is the widest for its number, and half of it as a share. Numbers that are zero have none: an
+/// event that is in no window is not waited for. Nothing without any interval.
+pub fn widest(report: &Report) -> Option<(f64, &Row)> {
+    let half = |row: &Row| {
+        let ([_, high], number) = (row.interval?, row.value.number()?);
+        Some(if number == 0.0 { 0.0 } else { (high - number) / number.abs() })
+    };
+    let halves = report.rows.iter().filter_map(|row| Some((half(row)?, row)));
+    halves.max_by(|(one, _), (other, _)| one.total_cmp(other))
 }
 
 fn is_negative(row: &Row) -> bool {
@@ -63,43 +91,62 @@ mod tests {
         Report::of(numbers.iter().map(row).collect())
     }
 
+    const OF_WORKLOAD: Sampled = Sampled { share: 0.02, by_function: 0.0, requested: None };
+
     /// Four parts of 90, 100, 110 and 100 thousand; without each the mean of the others: 103.33, 100, 96.67 and 100.
     /// The deviation of the parts is 8165, that of their mean 4082.5; with three degrees of freedom 3.182 of these are
-    /// 95 %, and 2.5 % of it besides.
+    /// 95 %: 12,991. 2.45 % are added where it may be off by as much.
     #[test]
     fn the_interval_is_students() {
         let without = [310e3 / 3.0, 100e3, 290e3 / 3.0, 100e3].map(|number| report(&[number], None));
-        let mut whole = report(&[100e3], None);
-        add_intervals(&mut whole, &without, 0.02);
-        let [low, high] = whole.rows[0].interval.unwrap();
-        let half = 12_991.0_f64.hypot(2500.0);
-        assert!((low - 100e3 + half).abs() < 10.0 && (high - 100e3 - half).abs() < 10.0, "{low} to {high}");
+        for (by_function, half) in [(0.0, 12_991.0_f64), (0.0245, 12_991.0_f64.hypot(2450.0))] {
+            let mut whole = report(&[100e3], None);
+            add_intervals(&mut whole, &without, Sampled { by_function, ..OF_WORKLOAD });
+            let [low, high] = whole.rows[0].interval.unwrap();
+            assert!((low - 100e3 + half).abs() < 10.0 && (high - 100e3 - half).abs() < 10.0, "{low} to {high}");
+            let (share, widest) = widest(&whole).unwrap();
+            assert!((share - half / 100e3).abs() < 1e-4 && widest.name == "x");
+        }
     }
 
-    /// Of 200 that were scaled up from 4, two deviations are the root of 4 times 50 and 1.96; none at all may have been
-    /// one that was missed.
+    /// Of 200 that were scaled up from 4, two deviations are the root of 4 times 50 and 1.96, or 196, less for the
+    /// fiftieth that is known; none at all may have been one that was missed.
     #[test]
     fn what_is_rare_is_uncertain_however_alike_the_parts_are() {
         let without = [(); 20].map(|()| report(&[200.0, 0.0], None));
         let mut whole = report(&[200.0, 0.0], None);
-        add_intervals(&mut whole, &without, 0.02);
+        add_intervals(&mut whole, &without, Sampled { requested: Some(0.98), ..OF_WORKLOAD });
         let near = |interval: Option<[f64; 2]>, low: f64, high: f64| {
             let [one, other] = interval.unwrap();
             assert!((one - low).abs() < 0.1 && (other - high).abs() < 0.1, "{one} to {other}");
         };
-        near(whole.rows[0].interval, 3.9, 396.1);
-        near(whole.rows[1].interval, 0.0, 98.0);
+        near(whole.rows[0].interval, 5.9, 394.1);
+        near(whole.rows[1].interval, 0.0, 97.0);
+        // 97 % of 200 are within 98 %, and of none there is no share.
+        assert_eq!((whole.rows[0].requested, whole.rows[1].requested), (Some((0.98, true)), None));
+        assert!((widest(&whole).unwrap().0 - 0.9702).abs() < 1e-3);
+    }
+
+    /// What was counted whole is known.
+    #[test]
+    fn a_whole_run_has_no_error() {
+        let without = [(); 20].map(|()| report(&[100e3], None));
+        let mut whole = report(&[100e3], None);
+        add_intervals(&mut whole, &without, Sampled { share: 1.0, by_function: 0.0, requested: Some(0.001) });
+        assert_eq!((whole.rows[0].interval, whole.rows[0].requested), (Some([100e3; 2]), Some((0.001, true))));
     }
 
     #[test]
     fn one_part_or_a_part_without_a_number_is_not_enough() {
+        let half = Sampled { share: 0.5, ..OF_WORKLOAD };
         let mut whole = report(&[5.0], None);
-        add_intervals(&mut whole, &[report(&[5.0], None)], 0.5);
+        add_intervals(&mut whole, &[report(&[5.0], None)], half);
         assert_eq!(whole.rows[0].interval, None);
         let mut missing = report(&[5.0], None);
         missing.rows[0].value = Value::missing(Validity::not_defined("no turn"));
-        add_intervals(&mut whole, &[report(&[5.0], None), missing], 0.5);
+        add_intervals(&mut whole, &[report(&[5.0], None), missing], half);
         assert_eq!((whole.rows[0].interval, whole.rows[0].standard_error), (None, None));
+        assert!(widest(&whole).is_none());
     }
 
     #[test]
@@ -107,7 +154,7 @@ mod tests {
         let unit = Some(pericore_metrics::UnitOfMeasure::from_symbol("ns").unwrap());
         let parts = [-1.0, 1.0].map(|number| report(&[number], unit));
         let mut whole = report(&[0.5], unit);
-        add_intervals(&mut whole, &parts, 0.5);
+        add_intervals(&mut whole, &parts, Sampled { share: 0.5, ..OF_WORKLOAD });
         assert!(whole.rows[0].interval.unwrap()[0] < 0.0);
     }
 }

@@ -21,7 +21,7 @@ pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
 pub use program::{PageSize, Policy, ProgramAccess, ProgramKind, ProgramSettings, ProgramSource, SettingsError};
-pub use sampling::{Sampling, SamplingError};
+pub use sampling::{SampleRequest, SampleSize, Sampling, SamplingError};
 pub use scenario::Course;
 pub use scenario::{
     Conditions, CoreSleep, Errand, FrequencyBounds, HotPart, LinkConditions, MemoryConditions, MessageKind, Phase,

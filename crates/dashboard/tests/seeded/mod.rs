@@ -53,6 +53,7 @@ fn row(metric: usize, place: Option<Place>, number: f64, validity: Validity) -> 
         standard_error: None,
         spread: None,
         interval: None,
+        requested: None,
         truth: None,
         limit: limit.map(|above| Limit { above, means: "It gives nearly all that it can.", see: &[] }),
         nature: Nature::default(),

@@ -6,44 +6,15 @@ use std::collections::HashMap;
 use pericore_metrics::Validity;
 use pericore_observe::session::{Count, Sample, Slices};
 
-/// How many figures are known: accesses, requests beyond the L2, lines that memory has read.
-pub const FIGURES: usize = 3;
-/// These figures, of windows or of all accesses.
-pub type Figures = [f64; FIGURES];
+use super::block::{FIGURES, Figures, WindowBlock};
+use super::numbers::{float, whole_number};
 
-/// What is known of accesses that were passed over is off by so much of it, roughly: prefetches always find room there.
-const BY_FUNCTION: f64 = 0.025;
+/// What is known of accesses that were passed over is off by so much of it, roughly: caches that are filled by function
+/// are not quite those of a detailed run.
+pub const BY_FUNCTION: f64 = 0.025;
 
 /// A figure says nothing beside the others if so little of its variation is its own.
 const LEAST_OWN: f64 = 1e-6;
-
-/// Windows, and what is known of their accesses.
-#[derive(Debug, Clone, Default)]
-pub struct WindowBlock {
-    pub sample: Sample,
-    pub truth: Option<Sample>,
-    pub figures: Figures,
-    /// How many.
-    pub windows: u64,
-}
-
-impl WindowBlock {
-    /// Adds later windows.
-    pub fn add(&mut self, later: &Self) {
-        self.sample.add(&later.sample);
-        if let Some(truth) = &later.truth {
-            self.truth.get_or_insert_default().add(truth);
-        }
-        self.figures = std::array::from_fn(|index| self.figures[index] + later.figures[index]);
-        self.windows += later.windows;
-    }
-
-    /// True if other windows have counted the same events.
-    pub fn counts_the_same(&self, other: &Self) -> bool {
-        let pairs = self.sample.counts.iter().zip(&other.sample.counts);
-        pairs.into_iter().all(|(one, other)| one.count.is_some() == other.count.is_some())
-    }
-}
 
 /// All of a run of such figures, from its first accesses and windows of the rest; `of` says which sample of a block.
 pub fn whole<'a>(
@@ -85,16 +56,6 @@ pub fn whole<'a>(
         Count { count, validity, slices: Slices::default(), standard_error: None, ..*template }
     });
     Sample { seconds, tsc_cycles: whole_number(cycles), counts: counts.collect(), ..first.sample.clone() }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-const fn float(number: u64) -> f64 {
-    number as f64
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate: no count is below 0")]
-fn whole_number(number: f64) -> u64 {
-    number.round() as u64
 }
 
 /// Some of the windows: those that have counted an event.

@@ -156,6 +156,11 @@ impl Machine {
         self
     }
 
+    /// Of its sampled program one of so many accesses is counted from the next stretch on.
+    pub fn set_density(&mut self, one_in: u32) {
+        self.model.set_density(one_in);
+    }
+
     /// What the accesses that have their turn now are to the sample; nothing if there is none.
     pub fn stage(&self) -> Option<Stage> {
         self.model.stage()

@@ -77,6 +77,13 @@ impl Model {
         program.expect("only a program is sampled").sample(sampling);
     }
 
+    /// One of so many accesses of the sampled program is counted from the next stretch on.
+    pub fn set_density(&mut self, one_in: u32) {
+        if let Some(program) = each!(self, model => model.agenda_mut().program.as_mut()) {
+            program.set_density(one_in);
+        }
+    }
+
     /// What the accesses that have their turn now are to the sample.
     pub fn stage(&self) -> Option<Stage> {
         each!(self, model => model.agenda().program.as_ref()).and_then(Program::stage)

@@ -12,6 +12,13 @@ impl Program {
         self.windows = Some(Windows::new(sampling));
     }
 
+    /// One of so many accesses is counted from the stretch of the next window on.
+    pub const fn set_density(&mut self, one_in: u32) {
+        if let Some(windows) = &mut self.windows {
+            windows.set_density(one_in);
+        }
+    }
+
     /// What the accesses that have their turn now are to the sample; nothing if there is none.
     pub fn stage(&self) -> Option<Stage> {
         self.windows.as_ref().map(Windows::stage)

@@ -83,6 +83,11 @@ impl Windows {
         Self { one_in, random, size, before, rest, to_read, made, thread: 0, interleave: false }
     }
 
+    /// Stretches behind the one of the open window have one access counted of so many.
+    pub const fn set_density(&mut self, one_in: u32) {
+        self.one_in = one_in as u64;
+    }
+
     /// Chooses where the window of the next stretch lies.
     fn place(&mut self) {
         self.size = if std::mem::take(&mut self.interleave) { Size::OF_SEVERAL } else { Size::OF_ONE_THREAD };
@@ -224,5 +229,27 @@ mod tests {
         assert_eq!(stages(&mut windows, 2), [4596, 4000, 4096]);
         let mut few = Windows::new(Sampling { one_in: 1000, seed: 3 });
         assert_eq!(stages(&mut few, 1), [0, 50_000, 250]);
+    }
+
+    /// Windows of 1,750 that touch, then one in each 100,000.
+    #[test]
+    fn the_density_changes_from_the_next_stretch_on() {
+        let mut windows = Windows::new(Sampling { one_in: 50, seed: 3 });
+        windows.set_density(2);
+        let length = |windows: &mut Windows| {
+            let mut length = 0;
+            windows.close();
+            while windows.pass_one() {
+                length += 1;
+            }
+            windows.open();
+            length
+        };
+        assert_eq!(length(&mut windows), 0, "the first of all begins at once");
+        assert!((0..10).all(|_| length(&mut windows) <= 500));
+        windows.set_density(100);
+        let lengths: Vec<u64> = (0..10).map(|_| length(&mut windows)).collect();
+        let sum: u64 = lengths.iter().sum();
+        assert!((10 * 98_250 - 98_250..=10 * 98_250 + 98_250).contains(&sum), "{lengths:?}");
     }
 }

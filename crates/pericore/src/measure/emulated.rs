@@ -22,6 +22,7 @@ use pericore_report::histogram::Histogram;
 use super::begun;
 use super::interrupt::Interrupt;
 use super::progress::{ProgressLine, WorkDone};
+use super::windows::{self, LengthOf, Widest};
 use super::{Ender, MeasureArgs, Receiver, Subject, Taken, Task, preparation, say_nothing_was_measured};
 use crate::failure::Failure;
 use crate::input;
@@ -62,6 +63,23 @@ fn load(text: &str, is_cold: bool, limits: &Limits) -> Result<Scenario, Failure>
     Scenario::parse(&contents, limits).map_err(|error| Failure::usage(format!("{text}, {error}")))
 }
 
+/// What the machine runs, and of a sampled workload how long it goes on.
+fn scenario_of(task: Task<'_>, workload: &str, limits: &Limits) -> Result<(Scenario, Option<LengthOf>), Failure> {
+    let args = task.args;
+    let Some(request) = task.course.sampling else { return Ok((load(workload, args.cold, limits)?, None)) };
+    let subject = match () {
+        () if args.program.is_given() => windows::SampledWork::Program,
+        () if is_scenario(workload) => windows::SampledWork::Scenario,
+        () => windows::SampledWork::Workload(workload),
+    };
+    windows::check(subject, request, args.timeout, args.cold)?;
+    if matches!(subject, windows::SampledWork::Program) {
+        return Ok((load(workload, args.cold, limits)?, None));
+    }
+    let (scenario, length) = windows::extend(load(workload, true, limits)?, args.timeout)?;
+    Ok((scenario.warmed(), Some(length)))
+}
+
 /// The scenario of a repetition: the same seeds would give the same run.
 fn reseeded(scenario: &Scenario, run: u32) -> Scenario {
     let mut scenario = scenario.clone();
@@ -80,7 +98,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
     let spec = opened::spec(machine_name).map_err(|refusal| args.wanted.files.on_unknown_family(refusal))?;
     let workload = args.workload.as_deref().unwrap_or(super::USUAL_WORKLOAD);
     let limits = spec.limits().map_err(Failure::usage)?;
-    let scenario = load(workload, args.cold, &limits)?;
+    let (scenario, length) = scenario_of(task, workload, &limits)?;
     let selection = args.wanted.selection(spec.family())?;
     receiver.open()?;
     // In windows of a program rounds change between these.
@@ -97,15 +115,10 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
                 let machine = Machine::for_program(&spec, program.source(), program.settings());
                 let machine = machine.map_err(Failure::usage)?;
                 let machine = match task.course.sampling {
-                    Some(sampling) => machine.sampled(sampling),
+                    Some(request) => machine.sampled(request.of_program()),
                     None => machine,
                 };
                 (if keeps_truth { machine } else { machine.without_truth() }, None)
-            }
-            None if task.course.sampling.is_some() => {
-                return Err(Failure::usage(
-                    "--sample: only programs and traces are sampled; name a program after --, or use --trace",
-                ));
             }
             None => begun::begin(&spec, &reseeded(&scenario, run), keeps_truth)?,
         };
@@ -117,6 +130,12 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
         let machine = SharedMachine::new(machine);
         let cpus = start::cpus(machine.borrow().chassis().shape());
         let plan = preparation::plan(task, &mut machine.clone(), &cpus, selection.clone())?;
+        let windows = match task.course.sampling {
+            Some(request) => {
+                Some(RefCell::new(windows::begin(&mut machine.borrow_mut(), request, (length, limits.caches), &plan)?))
+            }
+            None => None,
+        };
         if run == 0 {
             preparation::warn_of_wraps(task, &schedule, &plan);
             preparation::warn_of_turns(task, &schedule, &plan);
@@ -158,6 +177,7 @@ pub fn run(task: Task<'_>, machine_name: &str, receiver: &mut dyn Receiver) -> R
             interrupt: watched,
             ender: ender.clone(),
             program,
+            windows,
             silent: Silent::of(spec.family(), &plan.selection),
             receiver,
         };
@@ -198,6 +218,8 @@ struct Measurement<'a> {
     interrupt: Interrupt,
     ender: Ender,
     program: Option<Program>,
+    /// Of a sampled run.
+    windows: Option<RefCell<WindowCounts>>,
     silent: Silent,
     receiver: &'a mut dyn Receiver,
 }
@@ -219,12 +241,12 @@ impl Measurement<'_> {
         let progress = RefCell::new(ProgressLine::new());
         let (interrupt, ender) = (&self.interrupt, &self.ender);
         let is_cut = || interrupt.signal().is_some() || ender.is_requested();
-        let windows = course.sampling.map(|_| RefCell::new(WindowCounts::new()));
+        let windows = self.windows.take();
         let watch = |machine: &Machine| {
             if let Some(program) = &self.program {
                 program.check()?;
             }
-            if let Some(far) = how_far(self.program.as_ref(), machine) {
+            if let Some(far) = how_far(self.program.as_ref(), windows.as_ref(), machine) {
                 progress.borrow_mut().show(far);
             }
             let seen = windows.as_ref().map_or(Passed::On, |windows| windows.borrow().look(machine));
@@ -251,7 +273,14 @@ impl Measurement<'_> {
             let truth = between.map(|window| truth::sample(selection, sample, &window));
             before = after;
             if let Some(windows) = &windows {
-                windows.borrow_mut().take(&self.machine.borrow(), sample, truth.as_ref());
+                let mut windows = windows.borrow_mut();
+                windows.take(&self.machine.borrow(), sample, truth.as_ref());
+                let due = windows.due(&self.machine.borrow());
+                if let Some(estimate) = due {
+                    let taken = estimated(taken.plan, &estimate, false);
+                    let widest = self.receiver.widest(&taken).map(|widest| widest.half);
+                    windows.set_pace(widest, &mut self.machine.borrow_mut());
+                }
                 return Ok(());
             }
             let (cut, estimate) = (is_cut(), None);
@@ -260,14 +289,14 @@ impl Measurement<'_> {
         run::drive(session, &mut clock, self.schedule, sink)?;
         let Some((windows, plan)) = windows.zip(sampled_plan) else { return self.conclude(None) };
         let estimate = windows.into_inner().estimate(&self.machine.borrow()).map_err(Failure::failed)?;
-        let Estimate { sample, truth, .. } = &estimate;
-        let (truth, cut) = (truth.as_ref(), is_cut());
-        self.receiver.take(Taken { plan: &plan, sample, truth, end: None, cut, estimate: Some(&estimate) })?;
-        self.conclude(Some(&estimate))
+        let taken = estimated(&plan, &estimate, is_cut());
+        let widest = self.receiver.widest(&taken);
+        self.receiver.take(taken)?;
+        self.conclude(Some((&estimate, widest)))
     }
 
     /// What is to be said of the run at its end; the status to end with.
-    fn conclude(&mut self, estimate: Option<&Estimate>) -> Result<ExitCode, Failure> {
+    fn conclude(&mut self, estimate: Option<(&Estimate, Option<Widest>)>) -> Result<ExitCode, Failure> {
         let said = self.program.as_ref().map(Program::end);
         let status = said.as_ref().map_or(ExitCode::SUCCESS, |said| said.exit());
         if let Some(said) = &said {
@@ -275,7 +304,7 @@ impl Measurement<'_> {
         }
         let machine = self.machine.borrow();
         let run = machine.clocks().seconds(self.begun, machine.now());
-        let seconds = estimate.map_or(run, |estimate| estimate.sample.seconds);
+        let seconds = estimate.as_ref().map_or(run, |(estimate, _)| estimate.sample.seconds);
         let real = self.started.elapsed().as_secs_f64();
         let progress = machine.progress();
         let slower = real / seconds.max(1e-12);
@@ -283,15 +312,11 @@ impl Measurement<'_> {
         // A text takes whatever is written to it.
         let _ = match (&said, machine.program()) {
             (Some(said), Some(counts)) => said.print(&mut words, &counts),
+            _ if estimate.is_some() => writeln!(words, " accesses: {} in detail", progress.done),
             _ => writeln!(words, " accesses: {} of {}", progress.done, progress.total),
         };
-        if let Some(Estimate { windows, share, .. }) = estimate {
-            let share = share * 100.0;
-            let _ = writeln!(
-                words,
-                " sampled: {windows} windows, {share:.2} % of the accesses; all numbers are scaled up,"
-            );
-            let _ = writeln!(words, "   with half of the interval in which 95 of 100 such runs have the whole run's");
+        if let Some(((estimate, widest), request)) = estimate.zip(self.task.course.sampling) {
+            words += &windows::words(estimate, request, widest.as_ref(), self.program.is_some());
         }
         let time = figures::seconds(seconds);
         let _ = writeln!(words, " virtual time: {time} s; real time: {real:.2} s, {slower:.0} times as long");
@@ -305,9 +330,18 @@ impl Measurement<'_> {
     }
 }
 
+/// What windows say of a whole run, on its way to the receiver.
+const fn estimated<'a>(plan: &'a Plan, estimate: &'a Estimate, cut: bool) -> Taken<'a> {
+    let Estimate { sample, truth, .. } = estimate;
+    Taken { plan, sample, truth: truth.as_ref(), end: None, cut, estimate: Some(estimate) }
+}
+
 /// How far a machine has come with its work. A program that has the terminal for itself is left alone with it.
-fn how_far(program: Option<&Program>, machine: &Machine) -> Option<WorkDone> {
+fn how_far(program: Option<&Program>, windows: Option<&RefCell<WindowCounts>>, machine: &Machine) -> Option<WorkDone> {
     let Progress { done, total } = machine.progress();
+    if let Some((done, total, what)) = windows.and_then(|windows| windows.borrow().progress(machine)) {
+        return Some(WorkDone::Share { done, total, what });
+    }
     match program {
         None => Some(WorkDone::Share { done, total, what: "accesses" }),
         Some(program) => match program.replayed() {

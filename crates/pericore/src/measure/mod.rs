@@ -14,13 +14,14 @@ mod progress;
 mod through;
 mod wakeup;
 mod wanted;
+mod windows;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use pericore_emulation::sampled::Estimate;
-use pericore_machine::workload::Sampling;
+use pericore_machine::workload::SampleRequest;
 use pericore_observe::kernel::KernelPlan;
 use pericore_observe::linux::Host;
 use pericore_observe::plan::{Cost, Plan};
@@ -42,6 +43,7 @@ pub use progress::WaitLine;
 pub use through::ThroughArg;
 pub use wakeup::Wakeup;
 pub use wanted::SelectionArgs;
+pub use windows::Widest;
 
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
@@ -119,8 +121,8 @@ pub struct Course {
     pub truth: bool,
     /// It goes on all day beside the work of others: rounds change seldom.
     pub is_sparing: bool,
-    /// Only windows of the program are run in detail.
-    pub sampling: Option<Sampling>,
+    /// Only windows of the run are modelled in detail.
+    pub sampling: Option<SampleRequest>,
 }
 
 /// What to do: the words of the command line, and when samples are taken.
@@ -192,6 +194,11 @@ pub trait Receiver {
     /// # Errors
     /// It cannot be passed on: the measurement ends.
     fn take(&mut self, taken: Taken<'_>) -> Result<(), Failure>;
+
+    /// Of a sample's numbers the one that is known worst for its size; none if the receiver does not look at intervals.
+    fn widest(&self, _taken: &Taken<'_>) -> Option<Widest> {
+        None
+    }
 
     /// True if the user sees that it goes on, and what ends it, without a word from us.
     fn is_seen(&self) -> bool {

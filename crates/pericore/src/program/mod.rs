@@ -44,6 +44,11 @@ impl ProgramArgs {
         &self.command
     }
 
+    /// True if there is one, or a trace of one.
+    pub fn is_given(&self) -> bool {
+        self.trace.is_some() || !self.command.is_empty()
+    }
+
     /// What a software machine in real time cannot run, if it is given.
     pub fn for_virtual_time(&self) -> Option<&'static str> {
         let named =

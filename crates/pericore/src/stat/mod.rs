@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use pericore_machine::workload::Sampling;
+use pericore_machine::workload::SampleRequest;
 use pericore_report::figures::Digits;
 
 use crate::failure::Failure;
@@ -73,17 +73,18 @@ pub struct StatArgs {
     /// Print the model's ground truth and the difference beside each number
     #[arg(long, requires = "machine")]
     truth: bool,
-    /// Run only this share of a program's accesses in detail, in windows of 1,000, and bring the others to the caches
-    /// without time; numbers are scaled up, with the half of their 95 % intervals. `1/50`, or `1/50,seed=2` for other
-    /// places
+    /// Model only this share of the run in detail, in windows, and scale numbers up, with half of their 95 % intervals:
+    /// `1/50`. A program's other accesses go to the caches without time (`1/50,seed=2` for windows at other places); a
+    /// workload goes on for --timeout, or for its requests=. `error=2%`: as much as it takes until every interval is so
+    /// narrow, or the end is reached
     #[arg(
         long,
-        value_name = "1/N",
+        value_name = "1/N|error=P%",
         requires = "machine",
-        value_parser = Sampling::parse,
-        conflicts_with_all = ["interval", "repeat", "period", "histogram", "delay", "timeout", "workload"]
+        value_parser = SampleRequest::parse,
+        conflicts_with_all = ["interval", "repeat", "period", "histogram", "delay"]
     )]
-    sample: Option<Sampling>,
+    sample: Option<SampleRequest>,
     /// Print how the latencies of reads from memory are spread, by the model's records: of loads that missed the LLC,
     /// in the table of requests; of Nehalem, of reads in the home logic
     #[arg(long, requires = "machine", conflicts_with_all = ["repeat", "separator"])]

@@ -3,18 +3,20 @@
 use std::io::{self, Write};
 
 use pericore_emulation::sampled::Estimate;
+use pericore_machine::workload::SampleRequest;
 use pericore_observe::plan::Plan;
 use pericore_observe::results::Scope;
 use pericore_observe::session::Sample;
 use pericore_report::histogram::Histogram;
 use pericore_report::runs::Runs;
+use pericore_report::sampled::{self, Sampled};
 use pericore_report::sheet::Sheet;
 use pericore_report::stacks::UnitStacks;
-use pericore_report::{Form, Report, Style, figures, form, rows, sampled, table};
+use pericore_report::{Form, Report, Style, figures, form, rows, table};
 
 use super::{StatArgs, verbose};
 use crate::failure::Failure;
-use crate::measure::{Receiver, Subject, Taken};
+use crate::measure::{Receiver, Subject, Taken, Widest};
 use crate::notice;
 use crate::terminal;
 
@@ -126,6 +128,20 @@ impl<'a> Printer<'a> {
     }
 }
 
+impl Printer<'_> {
+    /// The rows of a sample, with their intervals if it is one of windows.
+    fn report_of(&self, taken: &Taken<'_>) -> Report {
+        let mut report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
+        if let Some(Estimate { without, share, by_function, .. }) = taken.estimate {
+            let of = |sample| self.report(taken.plan, sample, None, None);
+            let requested = self.args.sample.and_then(SampleRequest::error);
+            let sampled = Sampled { share: *share, by_function: *by_function, requested };
+            sampled::add_intervals(&mut report, &without.iter().map(of).collect::<Vec<_>>(), sampled);
+        }
+        report
+    }
+}
+
 impl Receiver for Printer<'_> {
     fn open(&mut self) -> Result<(), Failure> {
         self.out = Some(self.args.output.open()?);
@@ -157,11 +173,7 @@ impl Receiver for Printer<'_> {
             notify("the interrupted run is not part of the means");
             return Ok(());
         }
-        let mut report = self.report(taken.plan, taken.sample, taken.truth, taken.end);
-        if let Some(Estimate { without, share, .. }) = taken.estimate {
-            let of = |sample| self.report(taken.plan, sample, None, None);
-            sampled::add_intervals(&mut report, &without.iter().map(of).collect::<Vec<_>>(), *share);
-        }
+        let report = self.report_of(&taken);
         if let Some(whole) = &mut self.whole {
             whole.sample.add(taken.sample);
             if let Some(truth) = taken.truth {
@@ -176,6 +188,12 @@ impl Receiver for Printer<'_> {
             }
             None => Ok(()),
         }
+    }
+
+    fn widest(&self, taken: &Taken<'_>) -> Option<Widest> {
+        let report = self.report_of(taken);
+        let (half, row) = sampled::widest(&report)?;
+        Some(Widest { half, name: figures::placed(row.place.as_ref(), &row.name) })
     }
 
     fn remark(&mut self, words: &str) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! Real programs on a software machine: counts against the ledger, replay, and what the program itself gets to see.
 
 mod sampled;
+mod sampled_workloads;
 
 use std::fs;
 use std::io::Write;

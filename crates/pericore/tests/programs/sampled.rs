@@ -70,6 +70,31 @@ fn the_whole_run_is_near_the_intervals() {
     }
 }
 
+/// Windows are as dense as an error takes, and what is known of each number says whether it is so well known.
+#[test]
+fn a_program_has_as_many_windows_as_an_error_takes() {
+    let trace = &TRACE.1;
+    let whole = rows(EVENTS, &["--trace", trace]);
+    let mut shares = Vec::new();
+    for error in [0.05, 0.2] {
+        let sampled = rows(EVENTS, &["--trace", trace, "--sample", &format!("error={}%", error * 100.0)]);
+        for (name, row) in &sampled {
+            let (number, high) = (number(row), row["high"].as_f64().expect("a bound"));
+            let is_reached = (high - number) * 0.999_999 <= error * number;
+            assert_eq!((&row["requested-error"], &row["error-reached"]), (&error.into(), &is_reached.into()), "{row}");
+            let true_number = self::number(&whole[name]);
+            assert!((true_number - number).abs() <= 2.0 * (high - number), "{name}: {true_number} is not near {row}");
+        }
+        shares.push(sampled["imc/CAS_COUNT.RD/"]["pcnt-running"].as_f64().expect("a share"));
+        let (words, output) = (
+            format!("error requested: {} %, ", error * 100.0),
+            stat(&["-e", EVENTS, "--trace", trace, "--sample", &format!("error={}%", error * 100.0)]),
+        );
+        assert!(text(&output).contains(&words), "{}", text(&output));
+    }
+    assert!(shares[0] > shares[1], "{shares:?}");
+}
+
 /// A truth is of the same windows: what counters have, to the last access. Four events of a slice take turns.
 #[test]
 fn a_sampled_truth_is_of_the_same_windows() {
@@ -100,8 +125,7 @@ fn what_cannot_be_sampled_is_refused() {
     fs::write(folder.path().join("lines"), "b\na\n".repeat(20_000)).expect("a file");
     let lines = folder.path().join("lines").to_str().expect("text").to_owned();
     for (arguments, words) in [
-        (&["--sample", "1/50"][..], "--sample: only programs and traces are sampled; name a program after --"),
-        (&["--sample", "50", "--", "true"], "50: give a share of the accesses, from 1/2 to 1/10000"),
+        (&["--sample", "50", "--", "true"][..], "50: give a share of the run, from 1/2 to 1/10000"),
         (&["--sample", "1/50", "-I", "1", "--", "true"], "cannot be used with"),
         (&["--sample", "1/10000", "--", "sort", &lines], "give a larger share, or measure the program whole"),
     ] {
