@@ -19,6 +19,8 @@ pub struct Sampled {
     pub share: f64,
     /// Numbers may be off by such a share of them besides, since caches were filled by function.
     pub by_function: f64,
+    /// The parts follow each other in time, so that what changes slowly makes neighbours alike.
+    pub in_order: bool,
     /// The error that was requested, as a share of each number.
     pub requested: Option<f64>,
 }
@@ -32,7 +34,8 @@ pub fn add_intervals(report: &mut Report, without: &[Report], of: Sampled) {
     for (index, row) in report.rows.iter_mut().enumerate() {
         let numbers: Option<Vec<f64>> =
             without.iter().map(|without| without.rows.get(index).and_then(|row| row.value.number())).collect();
-        let Some((number, error)) = row.value.number().zip(numbers.and_then(|numbers| jackknife(&numbers))) else {
+        let Some((number, error)) = row.value.number().zip(numbers.and_then(|numbers| spread(&numbers, of.in_order)))
+        else {
             continue;
         };
         let is_constant = error < CONSTANT * number.abs();
@@ -65,6 +68,20 @@ fn is_negative(row: &Row) -> bool {
     Value::number(&row.value).is_some_and(|number| number < 0.0)
 }
 
+/// The standard error of a number, from what it would be without each part. Of parts in order, neighbours are also
+/// taken together, two and four of them: the largest is believed, since what is alike in neighbours hides how much
+/// varies.
+fn spread(without: &[f64], in_order: bool) -> Option<f64> {
+    let together = |count: usize| {
+        let mean = without.iter().sum::<f64>() / without.len() as f64;
+        // Without several parts a number is off by about what it is off without each, added up.
+        let groups = without.chunks_exact(count).map(|group| group.iter().map(|number| number - mean).sum::<f64>());
+        jackknife(&groups.collect::<Vec<_>>())
+    };
+    let sizes: &[usize] = if in_order { &[1, 2, 4] } else { &[1] };
+    sizes.iter().filter_map(|&size| together(size)).reduce(f64::max)
+}
+
 /// The standard error of a number, from what it would be without each part; wider by Student's factor. None of fewer
 /// than two parts.
 #[expect(clippy::cast_precision_loss, reason = "they are few")]
@@ -91,7 +108,7 @@ mod tests {
         Report::of(numbers.iter().map(row).collect())
     }
 
-    const OF_WORKLOAD: Sampled = Sampled { share: 0.02, by_function: 0.0, requested: None };
+    const OF_WORKLOAD: Sampled = Sampled { share: 0.02, by_function: 0.0, in_order: false, requested: None };
 
     /// Four parts of 90, 100, 110 and 100 thousand; without each the mean of the others: 103.33, 100, 96.67 and 100.
     /// The deviation of the parts is 8165, that of their mean 4082.5; with three degrees of freedom 3.182 of these are
@@ -127,12 +144,26 @@ mod tests {
         assert!((widest(&whole).unwrap().0 - 0.9702).abs() < 1e-3);
     }
 
+    /// Twenty parts, the first ten without which a number is 1 less, and the others without which it is 1 more. With
+    /// 19 degrees of freedom the deviation is the root of 19 times 2.093 / 1.96, or 4.65. Of five groups of four, two
+    /// are 4 less, two 4 more, and one neither: the root of 4/5 times 64, times 2.776 / 1.96, or 10.1.
+    #[test]
+    fn what_changes_slowly_is_seen_in_groups_of_parts() {
+        let without: Vec<f64> = (0..20).map(|part| if part < 10 { 99.0 } else { 101.0 }).collect();
+        let [apart, in_order] = [false, true].map(|in_order| spread(&without, in_order).unwrap());
+        assert!((apart - 4.65).abs() < 0.05 && (in_order - 10.13).abs() < 0.05, "{apart}, {in_order}");
+    }
+
     /// What was counted whole is known.
     #[test]
     fn a_whole_run_has_no_error() {
         let without = [(); 20].map(|()| report(&[100e3], None));
         let mut whole = report(&[100e3], None);
-        add_intervals(&mut whole, &without, Sampled { share: 1.0, by_function: 0.0, requested: Some(0.001) });
+        add_intervals(
+            &mut whole,
+            &without,
+            Sampled { share: 1.0, by_function: 0.0, in_order: false, requested: Some(0.001) },
+        );
         assert_eq!((whole.rows[0].interval, whole.rows[0].requested), (Some([100e3; 2]), Some((0.001, true))));
     }
 

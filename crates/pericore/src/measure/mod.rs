@@ -345,6 +345,11 @@ impl MeasureArgs {
         !self.program.words().is_empty()
     }
 
+    /// True if a program is measured, or a trace of one.
+    pub fn is_of_program(&self) -> bool {
+        self.program.is_given()
+    }
+
     /// The program and its arguments; empty without one.
     pub fn program_words(&self) -> &[std::ffi::OsString] {
         self.program.words()

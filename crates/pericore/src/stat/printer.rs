@@ -135,7 +135,8 @@ impl Printer<'_> {
         if let Some(Estimate { without, share, by_function, .. }) = taken.estimate {
             let of = |sample| self.report(taken.plan, sample, None, None);
             let requested = self.args.sample.and_then(SampleRequest::error);
-            let sampled = Sampled { share: *share, by_function: *by_function, requested };
+            let in_order = !self.args.measure.is_of_program();
+            let sampled = Sampled { share: *share, by_function: *by_function, in_order, requested };
             sampled::add_intervals(&mut report, &without.iter().map(of).collect::<Vec<_>>(), sampled);
         }
         report

@@ -92,7 +92,7 @@ fn a_program_has_as_many_windows_as_an_error_takes() {
         );
         assert!(text(&output).contains(&words), "{}", text(&output));
     }
-    assert!(shares[0] > shares[1], "{shares:?}");
+    assert!(shares[0] >= shares[1], "{shares:?}");
 }
 
 /// A truth is of the same windows: what counters have, to the last access. Four events of a slice take turns.

@@ -6,14 +6,9 @@ use serde_json::Value;
 
 use crate::ours::PERICORE;
 
-/// Of the E5-2600, all in one round.
+/// All in one round.
 const E5: &str = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,imc/ACT_COUNT/,imc/CLOCKTICKS/,ha/REQUESTS.READS/,\
                   ha/REQUESTS.WRITES/,ha/IMC_WRITES.FULL/,cbo/LLC_VICTIMS.M_STATE/,cbo/TOR_OCCUPANCY.MISS_ALL/";
-/// Of Emerald Rapids.
-const EMR: &str = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,imc/ACT_COUNT.ALL/,imc/CLOCKTICKS/,\
-                   cha/TOR_INSERTS.IA_MISS/,cha/TOR_OCCUPANCY.IA_MISS/,cha/CLOCKTICKS/,cha/LLC_LOOKUP.ALL/,\
-                   m2m/TAG_HIT.NM_RD_HIT_CLEAN/,m2m/CLOCKTICKS/";
-
 fn stat(arguments: &[&str]) -> (bool, String) {
     let mut command = crate::ours::command(PERICORE);
     let output = command.arg("stat").args(arguments).output().expect("it starts");
@@ -38,41 +33,11 @@ fn interval(row: &Value) -> [f64; 3] {
     [bound("low"), number(row), bound("high")]
 }
 
-/// So many counts lie in their interval, of so many: seeds decide, and each run of the test is the same.
-#[test]
-fn whole_runs_lie_in_the_intervals() {
-    let cases = [
-        ("e5-2600", E5, ["random:read=70,footprint=64M", "stream:read=67", "mixed:footprint=32M"], "0.4"),
-        ("8592+", EMR, ["random:read=70,footprint=2G", "triad:footprint=1G", "chase:threads=8,footprint=1G"], "0.2"),
-    ];
-    let (mut inside, mut outside) = (0, Vec::new());
-    for (machine, events, workloads, time) in cases {
-        for (workload, seed) in workloads.iter().flat_map(|workload| [(workload, 1), (workload, 2)]) {
-            let base = ["--machine", machine, "-e", events, "--timeout", time];
-            let with = |requests: &str| {
-                format!("{workload}{}seed={seed}{requests}", if workload.contains(':') { "," } else { ":" })
-            };
-            let whole = rows(&[&base[..], &["--workload", &with(",requests=1000000000")]].concat());
-            let sampled = rows(&[&base[..], &["--workload", &with(""), "--sample", "1/4"]].concat());
-            for (name, row) in &sampled {
-                let (true_number, [low, _, high]) = (number(&whole[name]), interval(row));
-                assert!(row["validity"] == "scaled" && row["pcnt-running"] == 25.0, "{row}");
-                if (low..=high).contains(&true_number) {
-                    inside += 1;
-                } else {
-                    outside.push(format!("{machine} {workload} {name}: {true_number} is not in {low} to {high}"));
-                }
-            }
-        }
-    }
-    assert!(inside >= 19 * outside.len(), "{inside} of {}: {outside:#?}", inside + outside.len());
-}
-
-/// A clock's count is virtual time times its rate, whatever was sampled: DDR5-5600 has 1.4 GHz in the eight channels'
+/// A clock's count is virtual time times its rate, whatever was sampled: DDR5-5600 has 2.8 GHz in the eight channels'
 /// clocks, DDR3-1600 800 MHz in four.
 #[test]
 fn clocks_count_virtual_time() {
-    for (machine, hertz, channels) in [("8592+", 1.4e9, 8.0), ("e5-2680", 0.8e9, 4.0)] {
+    for (machine, hertz, channels) in [("8592+", 2.8e9, 8.0), ("e5-2680", 0.8e9, 4.0)] {
         for share in ["1/50", "1/7"] {
             let arguments = ["--machine", machine, "-e", "imc/CLOCKTICKS/", "--workload", "random", "--timeout", "2"];
             let sampled = rows(&[&arguments[..], &["--sample", share]].concat());

@@ -1,6 +1,6 @@
 //! The signals of memory subchannels.
 
-use pericore_dram::{Command, MajorMode, MemoryState, Sent};
+use pericore_dram::{Command, Lane, MajorMode, MemoryState, Sent};
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{MemoryFact, SubchannelPlace, UnitInstance};
 use pericore_hardware::signal::SignalSink;
