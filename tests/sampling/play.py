@@ -70,7 +70,6 @@ def endless(workload):
     return workload + (":" if ":" not in workload else ",") + "requests=10000000000"
 
 
-
 def paired(complete, windows):
     """Name, true number, number, and interval, where there are all."""
     for name, row in windows.items():

@@ -1,6 +1,6 @@
 """How sampled numbers compare with complete runs, as text."""
 
-# What is asked of all cases together: issue 29.
+# What is wanted of all cases together: how many lie in their interval, and half-widths of large counts.
 INSIDE, MEDIAN, MOST, LARGE = 0.95, 0.03, 0.10, 100_000
 
 

@@ -4,7 +4,6 @@
 //! a stretch. The machine knows of all accesses, also of those that it passes over, how many went beyond the L2 and
 //! which lines came from memory; as far as counts of windows follow these figures, so does what is said of the rest
 //! (`regression.rs`). Events that take turns on the counters have a window in turn.
-
 //!
 //! For an error that is requested the density of the windows changes while the program runs. A stretch of equally dense
 //! windows says of itself what it counted, and the stretches are added up (`stratum.rs`).

@@ -9,6 +9,7 @@ use crate::ours::PERICORE;
 /// All in one round.
 const E5: &str = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,imc/ACT_COUNT/,imc/CLOCKTICKS/,ha/REQUESTS.READS/,\
                   ha/REQUESTS.WRITES/,ha/IMC_WRITES.FULL/,cbo/LLC_VICTIMS.M_STATE/,cbo/TOR_OCCUPANCY.MISS_ALL/";
+
 fn stat(arguments: &[&str]) -> (bool, String) {
     let mut command = crate::ours::command(PERICORE);
     let output = command.arg("stat").args(arguments).output().expect("it starts");

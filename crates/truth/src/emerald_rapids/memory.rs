@@ -128,13 +128,13 @@ impl HalfCells {
         kinds.iter().map(|&kind| self.columns[kind as usize].iter().map(|ages| ages[starved]).sum::<u64>()).sum()
     }
 
-    /// Rows opened for these, starved or not.
+    /// Rows opened for requests of these lanes, either those that had starved or the others.
     fn opened_at_age(&self, lanes: &[Lane], starved: usize) -> u64 {
         lanes.iter().map(|&lane| self.activates[lane as usize][starved]).sum()
     }
 
     fn opened(&self, lanes: &[Lane]) -> u64 {
-        lanes.iter().map(|&lane| self.activates[lane as usize].iter().sum::<u64>()).sum()
+        self.opened_at_age(lanes, 0) + self.opened_at_age(lanes, 1)
     }
 
     fn closed(&self, lanes: &[Lane]) -> u64 {
