@@ -21,6 +21,7 @@ mod platform;
 mod rates;
 mod run;
 mod stubs;
+mod window_cache;
 
 pub use backend::{Backend, Response};
 pub use error::{DoorsError, program_remedy};
@@ -30,3 +31,4 @@ pub use paced::{Idle, Paced, Traffic};
 pub use platform::{Cpu, Function, Platform, place_cpus, usable_cpus};
 pub use rates::ConstantRates;
 pub use run::{Finished, Options, run};
+pub use window_cache::{MOST_BYTES, WindowCache};

@@ -12,6 +12,7 @@ use crate::namespace::Command;
 use crate::paced::{Paced, Traffic};
 use crate::platform::usable_cpus;
 use crate::run::{Finished, Options, run};
+use crate::window_cache::{self, WindowCache};
 
 /// Cores of a socket, whatever the host has: CPUID and APIC IDs say so; CPUs beyond the host's are offline. Fewer take part if the
 /// machine's name says so.
@@ -86,6 +87,33 @@ impl LiveMachine {
         let live = Self::with_clocks(spec, machine.chassis().shape().sockets, machine.clocks())?;
         let steady = Steady::measure(&mut machine, live.chassis.clock_grid(), &pace);
         Ok((live, steady))
+    }
+
+    /// The same, with a steady phase that was measured before if a cache has it; else it is measured and kept there.
+    /// What went wrong with the cache, which changes nothing else, comes as words.
+    ///
+    /// # Errors
+    /// As [`Self::with_workload`].
+    pub fn with_kept_workload(
+        spec: &MachineSpec,
+        workload: &str,
+        pace: &Pace,
+        cache: &WindowCache,
+    ) -> Result<(Self, Steady, Vec<String>), LiveMachineError> {
+        let endless = without_end(spec, workload)?;
+        let measured = Pace { warm_up: endless.warm_up.or(pace.warm_up), ..*pace };
+        let clocks = spec.parameters()?.clocks()?;
+        let live = Self::with_clocks(spec, spec.shape()?.sockets, &clocks)?;
+        let key = window_cache::key(spec, &endless, &measured, live.chassis.clock_grid())?;
+        let mut wrong = Vec::new();
+        match cache.take(&key, &live.wiring) {
+            Ok(Some(steady)) => return Ok((live, steady, wrong)),
+            Ok(None) => {}
+            Err(what) => wrong.push(what),
+        }
+        let (live, steady) = Self::with_workload(spec, workload, pace)?;
+        wrong.extend(cache.keep(&key, &steady).err());
+        Ok((live, steady, wrong))
     }
 
     /// Ticks of virtual time in a second.

@@ -11,6 +11,7 @@ mod named_truth;
 mod nehalem_model;
 mod phases;
 mod sampling;
+mod saved_window;
 mod steady_replay;
 mod traffic;
 mod warm_up;

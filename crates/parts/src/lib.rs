@@ -6,6 +6,7 @@ pub mod channel_conditions;
 pub mod channel_facts;
 pub mod core;
 pub mod host;
+pub mod lanes;
 pub mod line;
 pub mod llc;
 pub mod program;

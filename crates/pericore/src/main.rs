@@ -33,6 +33,7 @@ mod sweep;
 mod target;
 mod terminal;
 mod top;
+mod warm;
 mod xdg;
 
 use std::ffi::OsString;

@@ -31,3 +31,4 @@ mod store;
 mod sweep;
 mod this_machine;
 mod top;
+mod warm;

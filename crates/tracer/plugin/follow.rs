@@ -19,6 +19,7 @@ const LONGEST_STRING: usize = 128 << 10;
 /// Most strings: the kernel's limit on bytes is reached before.
 const MOST_STRINGS: usize = 1 << 20;
 const AT_FDCWD: u64 = -100_i32 as u32 as u64;
+const NANOSECONDS: u64 = 1_000_000_000;
 const READ: i32 = 4;
 const EXECUTE: i32 = 1;
 
@@ -109,6 +110,19 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
 fn c_string(bytes: &[u8]) -> CString {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     CString::new(&bytes[..end]).unwrap_or_default()
+}
+
+/// Nanoseconds of a time in the program's memory, seconds and the rest; none if there is no such time.
+pub fn time(address: u64) -> Option<u64> {
+    let mut both = [[0; 8]; 2];
+    if os::read_own_memory(host(address)?, both.as_flattened_mut()) != 16 {
+        return None;
+    }
+    let [seconds, rest] = both.map(u64::from_le_bytes);
+    // No record has room for more than two years.
+    let most = (1 << super::layout::ADDRESS_BITS) - 1;
+    (seconds >> 63 == 0 && rest < NANOSECONDS)
+        .then(|| seconds.saturating_mul(NANOSECONDS).saturating_add(rest).min(most))
 }
 
 /// A list of strings in the program's memory.

@@ -119,6 +119,11 @@ impl Slot {
         self.record(KIND_PROGRESS, 0, 0, instructions);
     }
 
+    /// Says that the thread is about to sleep.
+    pub fn report_sleep(&self, instructions: u64, nanoseconds: u64) {
+        self.record(KIND_PROGRESS, nanoseconds, 0, instructions);
+    }
+
     /// Writes a record to the ring; waits while there is no room.
     pub fn record(&self, kind: u64, address: u64, log2_size: u64, instruction: u64) {
         self.write([pack(kind, address, log2_size), pack_order(instruction, 0)]);

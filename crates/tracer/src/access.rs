@@ -6,7 +6,7 @@ use crate::{Error, Note};
 /// Something that left a thread's first-level caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// Virtual address of the first byte.
+    /// Virtual address of the first byte. Of [`Kind::Progress`], the nanoseconds that the thread is about to sleep.
     pub address: u64,
     /// Instructions that the thread had begun. Never falls within a thread.
     pub instructions: u64,
@@ -40,8 +40,8 @@ pub enum Kind {
     NonTemporal,
     /// No access: the pages of a range are gone, and whatever the caches hold of them.
     Unmap,
-    /// No access, address 0: so far the thread has come. Threads that need nothing beyond their caches say so now and
-    /// then, and at their end.
+    /// No access: so far the thread has come. Threads that need nothing beyond their caches say so now and then, and at
+    /// their end; and before they sleep, for how long.
     Progress,
 }
 

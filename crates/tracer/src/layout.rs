@@ -173,7 +173,7 @@ pub const KIND_FETCH: u64 = 4;
 pub const KIND_NON_TEMPORAL: u64 = 5;
 /// First of two records: the address. The second holds the bytes instead of an address.
 pub const KIND_UNMAP: u64 = 6;
-/// No access: so far the thread has come.
+/// No access: so far the thread has come. In place of an address, the nanoseconds that it is about to sleep.
 pub const KIND_PROGRESS: u64 = 7;
 /// Second of the two records of [`KIND_UNMAP`].
 pub const KIND_UNMAP_BYTES: u64 = 8;

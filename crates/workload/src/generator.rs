@@ -18,6 +18,8 @@ pub enum DeviceAim {
     Device,
     /// Memory is changed by an atomic operation, such as fetch and add.
     Atomic,
+    /// A part of a line is written.
+    Part,
 }
 
 /// One load or store.
@@ -61,9 +63,11 @@ pub struct Generator {
     read: u8,
     /// Per cent of the stores that are whole, or go into the LLC.
     whole: u8,
-    /// Per cent of a device's accesses that go to another device, and of the others that are atomic.
+    /// Per cent of a device's accesses that go to another device, of the others that are atomic, and of the remaining
+    /// ones that write a part of a line.
     peer: u8,
     atomic: u8,
+    part: u8,
     /// Arrays of the share, the one whose turn it is, and its element's address in the first of them. The last is
     /// written, the others are read.
     arrays: u64,
@@ -104,6 +108,7 @@ impl Generator {
             whole: if workload.kind == Kind::NtStore { 100 - workload.partial } else { workload.allocate },
             peer: workload.peer,
             atomic: workload.atomic,
+            part: if workload.kind == Kind::DmaWrite { workload.partial } else { 0 },
             arrays,
             array: 0,
             element: 0,
@@ -180,6 +185,7 @@ impl Generator {
         match () {
             () if self.peer > 0 && self.random.per_cent(self.peer) => DeviceAim::Device,
             () if self.atomic > 0 && self.random.per_cent(self.atomic) => DeviceAim::Atomic,
+            () if self.part > 0 && self.random.per_cent(self.part) => DeviceAim::Part,
             () => DeviceAim::Memory,
         }
     }
@@ -331,6 +337,10 @@ mod tests {
         let [memory, device, atomic] = [DeviceAim::Memory, DeviceAim::Device, DeviceAim::Atomic].map(count);
         // A quarter of all; of the rest two fifths and three.
         assert!(device.abs_diff(5000) < 300 && atomic.abs_diff(6000) < 300 && memory.abs_diff(9000) < 300);
+        // A third of the nine thousand.
+        let parts = all(&Workload { partial: 33, ..workload.clone() }, 0);
+        let parts = parts.iter().filter(|access| access.aim == DeviceAim::Part).count();
+        assert!(parts.abs_diff(2970) < 200, "{parts}");
         let plain = Workload { peer: 0, atomic: 0, ..workload };
         assert!(all(&plain, 0).iter().all(|access| access.aim == DeviceAim::Memory));
     }

@@ -139,6 +139,7 @@ impl Kind {
                 "footprint",
                 "allocate",
                 "stride",
+                "partial",
                 "peer",
                 "atomic",
                 "socket",
@@ -175,7 +176,8 @@ pub struct Workload {
     pub remote: u8,
     /// Accesses to memory behind a CXL link, per cent.
     pub expander: u8,
-    /// Streaming stores that write a part of their line only, per cent.
+    /// Streaming stores that write a part of their line only, per cent; of writes of devices, among those that are not
+    /// atomic and go to memory.
     pub partial: u8,
     /// Writes of devices that go into the LLC, per cent; the rest go past it.
     pub allocate: u8,
@@ -302,13 +304,11 @@ impl std::fmt::Display for Workload {
                     number.into()
                 }
                 // Few machines have these.
-                "peer" | "atomic" => {
-                    let share = if *key == "peer" { self.peer } else { self.atomic };
-                    if share == 0 {
-                        continue;
-                    }
-                    share.into()
-                }
+                "peer" if self.peer == 0 => continue,
+                "atomic" if self.atomic == 0 => continue,
+                "partial" if self.partial == 0 && self.kind == Kind::DmaWrite => continue,
+                "peer" => self.peer.into(),
+                "atomic" => self.atomic.into(),
                 "warmup" => {
                     let Some(microseconds) = self.warm_up else { continue };
                     microseconds

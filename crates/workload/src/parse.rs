@@ -135,8 +135,11 @@ fn set(
             range(0, most, "per cent of the accesses; more than 0 needs a machine with CXL memory, such as 8592+")?;
             workload.expander = number as u8;
         }
+        "partial" if workload.kind == Kind::DmaWrite && !limits.peers => {
+            range(0, 0, "per cent of the writes; more than 0 needs a machine such as 8592+")?;
+        }
         "partial" => {
-            range(0, 100, "per cent of the stores")?;
+            range(0, 100, "per cent of the stores or writes")?;
             workload.partial = number as u8;
         }
         "allocate" => {

@@ -19,7 +19,7 @@ pub enum ProgramKind {
     NonTemporal,
     /// No access: the pages of a range are gone.
     Unmap,
-    /// No access: the thread has come this far.
+    /// No access: the thread has come this far, and may be about to sleep.
     Progress,
 }
 
@@ -31,7 +31,7 @@ impl ProgramKind {
 /// One access of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramAccess {
-    /// Virtual address of the first byte.
+    /// Virtual address of the first byte; for [`ProgramKind::Progress`], nanoseconds that the thread is about to sleep.
     pub address: u64,
     /// Bytes; for [`ProgramKind::Unmap`], of the range.
     pub size: u64,

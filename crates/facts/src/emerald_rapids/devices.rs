@@ -42,7 +42,7 @@ impl DeviceRequest {
 
     /// True if it writes a part of a line.
     pub const fn is_partial(&self) -> bool {
-        matches!(self.kind, Kind::DmaPartial)
+        matches!(self.kind, Kind::DmaPartial | Kind::DmaWriteNear)
     }
 
     /// See [`Kind::brings_data`].

@@ -110,7 +110,9 @@ kinds! {
     DmaRead, "PCIRdCur", Io, Data;
     /// DMA write of a full line.
     DmaWrite, "ItoM", Io, Ownership;
-    /// DMA write of a full line, near the cache.
+    /// DMA write of a full line that goes past the LLC.
+    DmaWriteAround, "ItoM", Io, Ownership;
+    /// DMA write of part of a line, which the agent merges (Table 2-124).
     DmaWriteNear, "ItoMCacheNear", Io, Ownership;
     /// DMA write of part of a line: ownership first.
     DmaPartial, "RFO", Io, Ownership;
@@ -185,6 +187,11 @@ impl Kind {
         matches!(self, Self::LlcData | Self::LlcOwnership | Self::LlcCode)
     }
 
+    /// True if a line's data goes no further than to its agent: for a prefetch, or to be merged with a part of it.
+    pub const fn keeps_data_at_agent(self) -> bool {
+        self.is_llc_prefetch() || matches!(self, Self::DmaWriteNear)
+    }
+
     /// True if its address is that of a device.
     pub const fn is_device(self) -> bool {
         matches!(self, Self::DeviceRead | Self::DeviceWrite)
@@ -199,7 +206,7 @@ impl Kind {
     pub const fn needs_no_data(self) -> bool {
         matches!(
             self,
-            Self::FullStore | Self::FullStoreSpeculative | Self::DmaWrite | Self::DmaWriteNear | Self::RemoteClaim
+            Self::FullStore | Self::FullStoreSpeculative | Self::DmaWrite | Self::DmaWriteAround | Self::RemoteClaim
         )
     }
 }

@@ -26,7 +26,10 @@ pub enum Kind {
     /// A core gives a modified line up.
     WriteBack,
     /// A core's line written around the caches.
-    Around,
+    Around {
+        /// Only a part of it.
+        partial: bool,
+    },
     /// The LLC gives a modified line up.
     Evict,
     /// Data that a snoop found modified, on its way to memory.
@@ -58,7 +61,7 @@ impl Kind {
     pub const fn tracker(self) -> Option<Tracker> {
         match self {
             Self::Read | Self::Own => Some(Tracker::Read),
-            Self::WriteBack | Self::Around => Some(Tracker::Write),
+            Self::WriteBack | Self::Around { .. } => Some(Tracker::Write),
             _ => None,
         }
     }
@@ -72,7 +75,7 @@ impl Kind {
     /// Afterwards nobody else may have the line.
     #[inline]
     pub const fn takes_all(self) -> bool {
-        matches!(self, Self::Own | Self::Around | Self::DeviceWrite { .. })
+        matches!(self, Self::Own | Self::Around { .. } | Self::DeviceWrite { .. })
     }
 }
 

@@ -25,6 +25,7 @@ use pericore_engine::{Tick, common_multiple};
 
 use crate::Machine;
 pub use account::Account;
+pub use recording::saved::SavedError;
 pub use recording::{Recorder, Recording};
 pub use replay::Replay;
 

@@ -6,6 +6,8 @@ use pericore_hardware::chassis::Chassis;
 use pericore_hardware::pmon::{Bank, Entries};
 use pericore_hardware::signal::{SignalSink, Tick, Wire};
 
+pub mod saved;
+
 /// How a signal changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Change {
@@ -14,9 +16,9 @@ enum Change {
     Leave,
 }
 
-/// What was said, but for the time: most of a window's emissions are alike.
+/// What was emitted, but for the time: most of a window's emissions are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Said {
+struct Emitted {
     wire: Wire,
     tag: u64,
     change: Change,
@@ -28,7 +30,7 @@ pub struct Emission {
     /// Ticks since the start of the window.
     offset: u32,
     /// Index into what the instance says.
-    said: u32,
+    emitted: u32,
     /// Place among the emissions of all instances.
     pub order: u32,
 }
@@ -36,7 +38,7 @@ pub struct Emission {
 /// What one instance hears in a window.
 #[derive(Debug, Default)]
 struct Stream {
-    said: Vec<Said>,
+    emitted: Vec<Emitted>,
     /// In order of time.
     emissions: Vec<Emission>,
     /// The first emission of each cell, and the end of the last.
@@ -91,7 +93,7 @@ impl Recording {
         let cell = phase / self.cell;
         let mut levels = stream.levels[cell as usize].clone();
         for emission in self.emissions_between(instance, tick - phase + cell * self.cell, tick) {
-            stream.said[emission.said as usize].apply(&mut levels);
+            stream.emitted[emission.emitted as usize].apply(&mut levels);
         }
         levels
     }
@@ -110,7 +112,7 @@ impl Recording {
     /// that nobody listens to stay behind.
     #[inline]
     pub fn tell(&self, bank: &mut Bank, instance: u16, emission: Emission, start: Tick) {
-        let Said { wire, tag, change } = self.streams[usize::from(instance)].said[emission.said as usize];
+        let Emitted { wire, tag, change } = self.streams[usize::from(instance)].emitted[emission.emitted as usize];
         if !bank.hears(wire) {
             return;
         }
@@ -123,7 +125,7 @@ impl Recording {
     }
 }
 
-impl Said {
+impl Emitted {
     /// What it makes of levels.
     fn apply(&self, levels: &mut Vec<Entries>) {
         let here = levels.iter().position(|entries| (entries.signal, entries.tag) == (self.wire.signal, self.tag));
@@ -142,7 +144,7 @@ impl Said {
 pub struct Recorder {
     base: Tick,
     recording: Recording,
-    known: HashMap<Said, u32>,
+    known: HashMap<Emitted, u32>,
     next: u32,
 }
 
@@ -156,21 +158,27 @@ impl Recorder {
     }
 
     fn keep(&mut self, wire: Wire, tag: u64, tick: Tick, change: Change) {
-        let said = Said { wire, tag, change };
+        let emitted = Emitted { wire, tag, change };
         let stream = &mut self.recording.streams[usize::from(wire.instance)];
-        let said = *self.known.entry(said).or_insert_with(|| {
-            stream.said.push(said);
-            stream.said.len() as u32 - 1
+        let emitted = *self.known.entry(emitted).or_insert_with(|| {
+            stream.emitted.push(emitted);
+            stream.emitted.len() as u32 - 1
         });
-        stream.emissions.push(Emission { offset: (tick - self.base) as u32, said, order: self.next });
+        stream.emissions.push(Emission { offset: (tick - self.base) as u32, emitted, order: self.next });
         self.next += 1;
     }
 
     /// The recording, with what readers need to start in its middle.
     pub fn finish(self) -> Recording {
-        let mut recording = self.recording;
-        let (cell, cells) = (recording.cell, recording.cells);
-        for stream in &mut recording.streams {
+        self.recording.finished()
+    }
+}
+
+impl Recording {
+    /// The same with what readers need to start in its middle, which follows from emissions and the first levels.
+    fn finished(mut self) -> Self {
+        let (cell, cells) = (self.cell, self.cells);
+        for stream in &mut self.streams {
             let starts = (0..=u64::from(cells)).map(|number| {
                 stream.emissions.partition_point(|emission| u64::from(emission.offset) < number * cell) as u32
             });
@@ -179,17 +187,17 @@ impl Recorder {
             for number in 1..cells as usize {
                 let (from, to) = (stream.cells[number - 1] as usize, stream.cells[number] as usize);
                 for emission in &stream.emissions[from..to] {
-                    stream.said[emission.said as usize].apply(&mut levels);
+                    stream.emitted[emission.emitted as usize].apply(&mut levels);
                 }
                 stream.levels.push(levels.clone());
             }
         }
-        recording
+        self
     }
 }
 
 impl SignalSink for Recorder {
-    /// What the hardware before did not hear: said at the start of the window.
+    /// What the hardware before did not hear: emitted at the start of the window.
     fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], _: Tick) {
         let levels = &mut self.recording.streams[usize::from(wire.instance)].levels[0];
         levels.retain(|entries| entries.signal != wire.signal);

@@ -112,3 +112,33 @@ fn devices_of_nehalem_share_the_link_to_their_hub() {
         between("the link", 0.9 * most, eight, most);
     }
 }
+
+/// GB/s of lines that devices of an 8592+ move, once each, from 40,000 on to 160,000.
+fn emerald_rapids_moves(workload: &str) -> f64 {
+    let mut machine = machine("8592+", &format!("{workload},requests=160000"));
+    let step = machine.clocks().ticks_per_second() / 20_000_000;
+    let mut began = None;
+    while machine.progress().done < 160_000 {
+        machine.run_for(step);
+        if began.is_none() && machine.progress().done >= 40_000 {
+            began = Some((machine.now(), machine.progress().done));
+        }
+    }
+    let (from, done) = began.expect("it has begun");
+    let seconds = (machine.now() - from) as f64 / machine.clocks().ticks_per_second() as f64;
+    (160_000 - done) as f64 * 64.0 / 1e9 / seconds
+}
+
+/// 80 lanes at 32 GT/s with 128 bits in 130 give 315 GB/s in a direction; a device of sixteen lanes gives 63.
+#[test]
+fn devices_of_an_emerald_rapids_share_eighty_lanes() {
+    for kind in ["dma-write", "dma-read"] {
+        // What is written fits the LLC; what is read comes from channels of 358.4 GB/s.
+        let footprint = if kind == "dma-write" { "128M" } else { "4G" };
+        let [one, four, forty] =
+            [1, 4, 40].map(|devices| emerald_rapids_moves(&format!("{kind}:threads={devices},footprint={footprint}")));
+        between(&format!("{kind}: a device's lanes"), 5.0, one, 63.0);
+        between(&format!("{kind}: four devices"), 3.5 * one, four, 4.1 * one);
+        between(&format!("{kind}: all lanes"), 4.0 * one, forty, 315.1);
+    }
+}

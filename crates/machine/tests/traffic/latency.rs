@@ -1,6 +1,9 @@
 //! What one read takes when nothing else is under way: within 5 ns of what is published for the part or its nearest relative, so that a
 //! stage that is lost, doubled or 10 ns longer is noticed.
 
+use pericore_machine::workload::Scenario;
+use pericore_machine::{Machine, MachineSpec, MemoryKind};
+
 use super::raw::{between, finish, machine};
 
 /// Nanoseconds of each of 1,500 dependent reads.
@@ -52,4 +55,40 @@ fn the_8480() {
 fn a_cxl_device_has_a_bandwidth() {
     let mut machine = machine("8568", "random:requests=40000,threads=48,footprint=16G,cxl=100");
     between("GB/s", 45.0, 40_000.0 * 64.0 / finish(&mut machine), 63.0);
+}
+
+/// Six such links behind an 8592+: 378 GB/s in a direction, and a request that waits behind others waits longer.
+#[test]
+fn six_cxl_links_have_a_bandwidth_and_a_loaded_latency() {
+    let mut machine = machine("8592+", "random:requests=80000,threads=64,footprint=16G,cxl=100");
+    between("GB/s", 100.0, 80_000.0 * 64.0 / finish(&mut machine), 378.0);
+    let alone = chase("8592+", "footprint=16G,cxl=100");
+    between("alone", 206.0, alone, 228.0);
+    // Of 64 dependent loads under way at once, some meet in a device's banks.
+    let many = chase("8592+", "footprint=16G,cxl=100,threads=64") * 64.0;
+    between("64 at once", alone, many, 2.0 * alone);
+}
+
+/// A relative of the next generation: 60 ns, flat from 4 to 256 MB of an LLC of 432 MB. Within 15 %.
+#[test]
+fn the_llc_of_an_emerald_rapids_takes_as_long_near_and_far() {
+    for megabytes in [8, 16, 64] {
+        let spec = MachineSpec::parse("8592+").expect("a machine");
+        let workload = format!("chase:requests=4000,footprint={megabytes}M,seed=3");
+        let scenario = Scenario::of(&workload, &spec.limits().expect("a model")).expect("a workload").warmed();
+        let mut machine = Machine::for_scenario(&spec, &scenario).expect("a machine").without_truth();
+        machine.warm_up(&scenario).expect("a warm-up");
+        let (from, read) = (machine.dependent_loads(), machine.memory_lines(MemoryKind::Dram)[0]);
+        while !machine.finished() {
+            machine.run_for(machine.clocks().ticks_per_second() / 1_000_000);
+        }
+        let to = machine.dependent_loads();
+        assert_eq!(machine.memory_lines(MemoryKind::Dram)[0], read, "{megabytes} MB are in the LLC");
+        let ticks = (to.ticks - from.ticks) as f64 / (to.loads - from.loads) as f64;
+        let mean = ticks * 1e9 / machine.clocks().ticks_per_second() as f64;
+        // The L2 has 2 MB of them, in 15 cycles of 2.8 GHz.
+        let in_l2 = 2.0 / f64::from(megabytes);
+        let llc = (mean - in_l2 * 15.0 / 2.8) / (1.0 - in_l2);
+        between(&format!("{megabytes} MB, ns"), 51.0, llc, 69.0);
+    }
 }

@@ -7,4 +7,6 @@ mod latency;
 mod memory;
 mod power;
 mod raw;
+mod silicon;
 mod spread;
+mod stores;

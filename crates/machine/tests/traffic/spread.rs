@@ -76,3 +76,25 @@ fn emerald_rapids_uses_all_agents_channels_and_their_halves() {
     let asked = agents.iter().sum::<u64>();
     assert!((lines * 99 / 100..lines * 105 / 100).contains(&asked), "{asked} requests, {lines} lines");
 }
+
+/// A slot of a ring passes a stop in even and odd cycles by turns, so that neither polarity has a stop for itself.
+#[test]
+fn both_polarities_pass_every_stop_of_emerald_rapids() {
+    let mut emr = machine("8592+", "random:requests=60000,threads=64,footprint=32G");
+    for agent in (0..64).map(|agent| 0x10 * agent) {
+        // VERT_RING_BL_IN_USE, 0xb2: up and down, even 0x05, odd 0x0a; HORZ_RING_BL_IN_USE, 0xb8: left and right.
+        for (n, event) in (0..).zip([0x05b2, 0x0ab2, 0x05b8, 0x0ab8]) {
+            write(&mut emr, msr(0x2002 + n + agent), event);
+        }
+    }
+    finish(&mut emr);
+    for agent in 0..64 {
+        let counts = [0, 1, 2, 3].map(|n| read(&mut emr, msr(0x2008 + n + 0x10 * agent)));
+        for [even, odd] in [[counts[0], counts[1]], [counts[2], counts[3]]] {
+            // Stops at the ends of a row or column may have little to see.
+            let all = even + odd;
+            assert!(all < 100 || even * 10 > all * 3 && odd * 10 > all * 3, "agent {agent}: {counts:?}");
+        }
+        assert!(counts.iter().sum::<u64>() > 400, "agent {agent}: {counts:?}");
+    }
+}

@@ -41,7 +41,6 @@ use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::RingStops;
 
-pub use device::IoLanes;
 pub use parameters::{MOST_SOCKETS, PHASE_SETTINGS, Parameters, SETTINGS};
 use pericore_parts::assignment::CoreAssignment;
 use pericore_parts::core::Core;

@@ -3,8 +3,8 @@
 use pericore_dram::{Layout, Timing};
 use pericore_engine::{ClockError, Clocks, ParameterError};
 
-use crate::e5_2600::device::IoLanes;
 use pericore_parts::core::{MOST_FILL_BUFFERS, Streamer};
+use pericore_parts::lanes::IoLanes;
 use pericore_parts::llc;
 use pericore_parts::settings::{CORES, SLICES, Settable, Setting};
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};

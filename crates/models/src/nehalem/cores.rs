@@ -49,7 +49,7 @@ impl Model {
                     state.state = ThreadState::ForBuffer;
                     return;
                 }
-                self.write_around(core as u8, line);
+                self.write_around(core as u8, line, !access.whole);
                 self.threads[index].ready = at + self.times.l1_interval;
                 self.work.done += 1;
                 continue;
@@ -130,10 +130,10 @@ impl Model {
         }
     }
 
-    /// Stores around the caches: a whole line goes out without being read.
-    pub(super) fn write_around(&mut self, core: u8, line: u32) {
+    /// Stores around the caches: a whole line, or a part of one, goes out without being read.
+    pub(super) fn write_around(&mut self, core: u8, line: u32, partial: bool) {
         self.cores[usize::from(core)].invalidate(line);
-        self.write_out(Kind::Around, core, line);
+        self.write_out(Kind::Around { partial }, core, line);
     }
 
     fn write_out(&mut self, kind: Kind, core: u8, line: u32) {

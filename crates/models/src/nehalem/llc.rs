@@ -22,7 +22,7 @@ impl Model {
         let usable = way.filter(|&way| !writes || matches!(llc.state(way), LineState::Exclusive | LineState::Modified));
         entry.record.looked_up = self.now;
         // What is written around the caches goes to memory, whatever the LLC has.
-        entry.record.hit = usable.is_some() && kind != Kind::Around;
+        entry.record.hit = usable.is_some() && !matches!(kind, Kind::Around { .. });
         self.report(request, Station::LookedUp, reader);
         match (kind, usable) {
             (Kind::WriteBack, Some(way)) => {
@@ -35,7 +35,7 @@ impl Model {
                 self.carry(socket, Port::ToLlc, Event::Written.of(request), reader);
             }
             (Kind::WriteBack, None) => self.take_number(request, reader),
-            (Kind::Around, _) => {
+            (Kind::Around { .. }, _) => {
                 if let Some(way) = way {
                     self.drop_line(socket, way, line);
                 }

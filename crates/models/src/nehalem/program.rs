@@ -88,9 +88,8 @@ impl<R: Facts> Cores<R> for Model {
         self.write_back(core as u8, evicted);
     }
 
-    /// Stores to a part of a line go out as those to a whole one: no event tells them apart.
-    fn stream(&mut self, thread: u16, line: u32, _: bool, _: &mut R) -> bool {
-        self.write_around(Cores::<R>::core_of(self, thread) as u8, line);
+    fn stream(&mut self, thread: u16, line: u32, whole: bool, _: &mut R) -> bool {
+        self.write_around(Cores::<R>::core_of(self, thread) as u8, line, !whole);
         true
     }
 }

@@ -10,6 +10,9 @@ use pericore_workload::ProgramKind;
 /// Accesses that a thread may take before other events get their turn.
 const RUN: u32 = 64;
 
+/// Nanoseconds that a thread sleeps at most: an hour. Virtual time has an end, and a trace may say anything.
+const LONGEST_SLEEP: u64 = 3_600_000_000_000;
+
 /// What an access wants of its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
@@ -217,7 +220,11 @@ pub trait Cores<F> {
         self.has_room(self.core_of(thread))
             && match access.kind {
                 // Nothing but time. Pages that are gone never come this far.
-                ProgramKind::Progress | ProgramKind::Unmap => true,
+                ProgramKind::Progress | ProgramKind::Unmap => {
+                    let asleep = self.work().course.pause(access.asleep.min(LONGEST_SLEEP) * 1000);
+                    *self.ready(thread) += asleep;
+                    true
+                }
                 ProgramKind::WriteBack => {
                     self.write_back_l1(thread, line, facts);
                     true

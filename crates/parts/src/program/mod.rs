@@ -44,6 +44,8 @@ pub struct Waiting {
     pub kind: ProgramKind,
     /// Stores around the caches that write the whole line.
     pub whole: bool,
+    /// Nanoseconds that the thread sleeps from here on.
+    pub asleep: u64,
     /// Instructions since the thread's access before.
     instructions: u64,
     /// Instructions of the hardware thread by then.
@@ -359,6 +361,7 @@ impl Program {
         };
         let (line, whole) = ((physical / LINE_BYTES) as u32, access.size >= LINE_BYTES);
         let begun = slot.begun.saturating_add(instructions);
-        Some((number, Waiting { line, kind: access.kind, whole, instructions, begun, demand }))
+        let asleep = if access.kind == ProgramKind::Progress { access.address } else { 0 };
+        Some((number, Waiting { line, kind: access.kind, whole, asleep, instructions, begun, demand }))
     }
 }

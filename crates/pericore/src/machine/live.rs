@@ -13,6 +13,7 @@ use pericore_machine::steady::Pace;
 use super::{opened, true_rates};
 use crate::failure::Failure;
 use crate::notice;
+use crate::warm::WarmArgs;
 
 /// Arguments that name a live machine.
 #[derive(Debug, Args)]
@@ -35,13 +36,15 @@ pub struct LiveArgs {
     /// socket, with how often it happens a second in each instance
     #[arg(long, value_name = "FILE", requires = "workload")]
     truth: Option<PathBuf>,
+    #[command(flatten)]
+    warm: WarmArgs,
 }
 
 impl LiveArgs {
     /// A machine with a workload, without more.
-    pub fn named(machine: &str, workload: Option<&str>) -> Self {
-        let workload = workload.map(str::to_owned);
-        Self { machine: machine.to_owned(), sockets: None, workload, inject: Vec::new(), truth: None }
+    pub fn named(machine: &str, workload: Option<&str>, warm: &WarmArgs) -> Self {
+        let (workload, warm) = (workload.map(str::to_owned), warm.clone());
+        Self { machine: machine.to_owned(), sockets: None, workload, inject: Vec::new(), truth: None, warm }
     }
 
     /// The machine, not yet running, and its traffic.
@@ -51,8 +54,15 @@ impl LiveArgs {
     pub fn open(&self) -> Result<(LiveMachine, Box<dyn Traffic>), Failure> {
         let spec = self.spec()?;
         if let Some(workload) = &self.workload {
-            let live = LiveMachine::with_workload(&spec, workload, &Pace::default());
-            let (machine, steady) = live.map_err(Failure::usage)?;
+            let (machine, steady) = match self.warm.cache()? {
+                None => LiveMachine::with_workload(&spec, workload, &Pace::default()).map_err(Failure::usage)?,
+                Some(cache) => {
+                    let kept = LiveMachine::with_kept_workload(&spec, workload, &Pace::default(), &cache);
+                    let (machine, steady, wrong) = kept.map_err(Failure::usage)?;
+                    wrong.iter().for_each(|what| notice::warn(format!("--warm: {what}")));
+                    (machine, steady)
+                }
+            };
             if let Some(file) = &self.truth {
                 true_rates::write(file, &spec, workload, &steady, machine.ticks_per_second())?;
             }

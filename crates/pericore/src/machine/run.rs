@@ -14,6 +14,7 @@ use super::relay::{self, Relay};
 use super::state_folder::StateFolder;
 use crate::failure::Failure;
 use crate::measure::{Ender, STANDS_IN, WaitLine};
+use crate::warm::WarmArgs;
 
 /// Arguments of `pericore machine run`.
 #[derive(Debug, Args)]
@@ -68,11 +69,11 @@ pub fn end_with_keeper(ender: &Ender) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn again(machine: &str, workload: Option<&str>) -> Result<ExitCode, Failure> {
+pub fn again(machine: &str, workload: Option<&str>, warm: &WarmArgs) -> Result<ExitCode, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::failed(format!("cannot tell where this program is: {error}")))?;
     let words = std::iter::once(program.into_os_string()).chain(std::env::args_os().skip(1));
-    let live = LiveArgs::named(machine, workload);
+    let live = LiveArgs::named(machine, workload, warm);
     let line = WaitLine::new("preparing the machine…");
     let opened = live.open();
     drop(line);

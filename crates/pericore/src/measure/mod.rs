@@ -35,6 +35,7 @@ use crate::machine::opened;
 use crate::machine::run::{again, is_within};
 use crate::notice;
 use crate::program::ProgramArgs;
+use crate::warm::WarmArgs;
 pub use ender::Ender;
 pub use interrupt::{HoldsRegisters, Interrupt};
 pub use local::{STANDS_IN, VIRTUAL, register_process, stand_in};
@@ -263,7 +264,7 @@ impl Task<'_> {
     ///
     /// # Errors
     /// As [`Task::run`].
-    pub fn run_live(self, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
+    pub fn run_live(self, warm: &WarmArgs, receiver: &mut dyn Receiver) -> Result<ExitCode, Failure> {
         self.check()?;
         let Some(machine) = self.args.machine.as_deref().filter(|_| !is_within()) else {
             return local::run(self, receiver);
@@ -276,7 +277,7 @@ impl Task<'_> {
         begun::must_be_steady(self.args.cold)?;
         let spec = opened::spec(machine).map_err(|refusal| self.args.wanted.files.on_unknown_family(refusal))?;
         self.args.wanted.selection(spec.family())?;
-        again(machine, Some(self.args.workload.as_deref().unwrap_or(USUAL_WORKLOAD)))
+        again(machine, Some(self.args.workload.as_deref().unwrap_or(USUAL_WORKLOAD)), warm)
     }
 
     /// What a run would do: nothing is written to any register.

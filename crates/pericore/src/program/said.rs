@@ -61,7 +61,7 @@ impl Said {
             writeln!(out, "   {} lines of non-temporal stores", of(ProgramKind::NonTemporal))?;
         }
         writeln!(out, " not seen: the kernel's own accesses for the program")?;
-        writeln!(out, " time while a thread sleeps is not modelled: only instructions take time")?;
+        writeln!(out, " waiting for other threads or the kernel takes no time: instructions and sleep do")?;
         for note in self.summary.iter().flat_map(|summary| &summary.notes) {
             writeln!(out, " not seen: {note}")?;
         }

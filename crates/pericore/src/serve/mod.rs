@@ -21,6 +21,7 @@ use pericore_observe::results::Scope;
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
 use crate::target;
+use crate::warm::WarmArgs;
 use exporter::Exporter;
 
 /// Milliseconds: counters stand while they are read, and in a shorter interval that is much of the time.
@@ -44,6 +45,8 @@ pub struct ServeArgs {
     /// Export values of each unit instance instead of each socket
     #[arg(short = 'A', long)]
     per_unit: bool,
+    #[command(flatten)]
+    warm: WarmArgs,
     #[cfg(feature = "tls")]
     #[command(flatten)]
     guard: guard::GuardArgs,
@@ -69,7 +72,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     #[cfg(feature = "otlp")]
     args.push.check()?;
     let course = args.course();
-    Task { args: &args.measure, course: &course }.run_live(&mut Exporter::new(args))
+    Task { args: &args.measure, course: &course }.run_live(&args.warm, &mut Exporter::new(args))
 }
 
 impl ServeArgs {

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::machine::run::is_within;
 use crate::measure::{Course, MeasureArgs, Task};
 use crate::terminal::{self, ColorArg};
+use crate::warm::WarmArgs;
 use screen::Screen;
 use watch::Watch;
 
@@ -47,6 +48,8 @@ pub struct TopArgs {
     #[arg(short = 'A', long, conflicts_with = "per_socket")]
     per_unit: bool,
     #[command(flatten)]
+    warm: WarmArgs,
+    #[command(flatten)]
     color: ColorArg,
 }
 
@@ -72,9 +75,10 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     let course = Course { interval: Some(interval), repeat: 1, ..Course::default() };
     let task = Task { args: &args.measure, course: &course };
     if is_virtual {
+        args.warm.must_be_absent()?;
         return task.run(&mut Watch::new(state, screen, args.samples).staying());
     }
-    task.run_live(&mut Watch::new(state, screen, args.samples))
+    task.run_live(&args.warm, &mut Watch::new(state, screen, args.samples))
 }
 
 impl TopArgs {

@@ -11,6 +11,8 @@ pub struct Part {
     pub links: f64,
     /// What the devices of a socket can read, or write.
     pub devices_most: f64,
+    /// It has memory behind CXL links, and devices whose writes go past the LLC, or write a part of a line.
+    pub has_cxl: bool,
     /// No read of memory takes less, as the unit sees it that measures.
     pub least_latency: f64,
     /// Numbers of threads, and of devices.
@@ -114,6 +116,8 @@ const EMR_FIGURES: &[&str] = &[
     "UPI_DATA_RX_BANDWIDTH",
 ];
 const EMR_SHARES: &[&str] = &[
+    "PCT_MESH_HORZ_DATA_IN_USE",
+    "PCT_MESH_VERT_DATA_IN_USE",
     "LLC_DRD_MISS_PCT",
     "LLC_RFO_MISS_PCT",
     "cha/PCT_RD_REQUESTS",
@@ -136,6 +140,7 @@ const E5: Part = Part {
     dram: 4.0 * 1.6e9 * 8.0,
     links: 2.0 * 8.0e9 * 2.0,
     devices_most: 40.0 * 8.0e9 / 8.0 * 128.0 / 130.0,
+    has_cxl: false,
     // A row that is open: column command and burst, 13.75 ns and four clocks, and the way to the controller and back.
     least_latency: 25.0,
     threads: &[1, 2, 4, 8],
@@ -154,6 +159,7 @@ const NEHALEM: Part = Part {
     dram: 3.0 * 1.333_334e9 * 8.0,
     links: 2.0 * 6.4e9 * 2.0,
     devices_most: 6.4e9 * 2.0,
+    has_cxl: false,
     // What the controller sees is only the wait at the channel: 13.5 ns and a burst.
     least_latency: 15.0,
     threads: &[1, 2, 4],
@@ -173,6 +179,7 @@ const P8592: Part = Part {
     dram: 8.0 * 5.6e9 * 8.0,
     links: 4.0 * 20.0e9 * 24.0 / 8.0,
     devices_most: 80.0 * 32.0e9 / 8.0 * 128.0 / 130.0,
+    has_cxl: true,
     least_latency: 40.0,
     threads: &[1, 8, 24, 64],
     devices: &[1, 8, 40],
@@ -193,7 +200,7 @@ const P8480: Part = Part {
 };
 
 /// Every part, and the larger ones with two sockets. The 8568 has DDR5-4800.
-pub const PARTS: [Part; 9] = [
+pub static PARTS: [Part; 9] = [
     E5,
     Part { machine: "e5-2680:sockets=2", sockets: 2, threads: &[2, 4, 8, 16], ..E5 },
     NEHALEM,

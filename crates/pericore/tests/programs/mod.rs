@@ -1,5 +1,6 @@
 //! Real programs on a software machine: counts against the ledger, replay, and what the program itself gets to see.
 
+mod kernels;
 mod sampled;
 mod sampled_workloads;
 
@@ -134,13 +135,31 @@ fn streams_status_and_signals_are_the_programs_own() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(7), "through\n"));
     let printed = text(&output.stderr);
-    for words in
-        ["aside\n", "EMULATED", "sh -c cat", "the kernel", "instructions", "time while a thread sleeps is not modelled"]
-    {
+    for words in ["aside\n", "EMULATED", "sh -c cat", "the kernel", "instructions and sleep do"] {
         assert!(printed.contains(words), "no {words:?} in {printed}");
     }
     let killed = run(&["-e", "imc/CAS_COUNT.RD/", "--", "sh", "-c", "kill -TERM $$"]);
     assert_eq!(killed.status.code(), Some(128 + 15));
+}
+
+/// `perf stat -- sleep 1` counts a second.
+#[test]
+fn a_program_that_sleeps_takes_that_time() {
+    for (machine, words) in [
+        ("e5-2680", &["sleep", "0.05"][..]),
+        ("x5570", &["python3", "-c", "import time; time.sleep(0.05)"]),
+        ("8592+", &["sleep", "0.05"]),
+    ] {
+        let mut command = crate::ours::command(PERICORE);
+        command.args(["stat", "--machine", machine, "-j", "-M", "MEM_READ_BANDWIDTH", "--"]).args(words);
+        let output = command.output().expect("it starts");
+        let printed = text(&output.stderr);
+        let row = printed.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{printed}"));
+        let row: serde_json::Value = serde_json::from_str(row).expect("JSON");
+        let seconds = row["event-runtime"].as_f64().expect("a time") / 1e9;
+        // Besides, a program starts and ends: Python takes some thirty milliseconds for that.
+        assert!((0.05..0.12).contains(&seconds), "{machine} {words:?}: {seconds} s");
+    }
 }
 
 #[test]

@@ -72,30 +72,31 @@ impl Stop<'_> {
         self.tiles[self.index]
     }
 
-    /// Messages that come past the stop, or are taken off there; not those that are put on.
-    fn passing(&self, ring: Ring, direction: Direction) -> u64 {
+    /// Messages of a polarity that come past the stop, or are taken off there; not those that are put on.
+    fn passing(&self, ring: Ring, direction: Direction, odd: bool) -> u64 {
         let (tiles, here) = (self.tiles, self.here());
         match direction {
-            Direction::Up | Direction::Down => self.traffic.sent_by(ring, None, |from, row| {
+            Direction::Up | Direction::Down => self.traffic.sent_with(ring, odd, |from, row| {
                 tiles[from].column == here.column
                     && passes(tiles[from].row, row, here.row, direction == Direction::Down)
             }),
-            Direction::Left | Direction::Right => self.traffic.come_to(ring, |column, to| {
+            Direction::Left | Direction::Right => self.traffic.come_with(ring, odd, |column, to| {
                 tiles[to].row == here.row
                     && passes(column, tiles[to].column, here.column, direction == Direction::Right)
             }),
         }
     }
 
-    /// Credits that go back past the stop: each the way of its message, backwards.
-    fn returning(&self, down: bool) -> u64 {
+    /// Credits of a polarity that go back past the stop: each the way of its message, backwards.
+    fn returning(&self, down: bool, odd: bool) -> u64 {
         let (tiles, here) = (self.tiles, self.here());
         let back =
             |from: usize, row: u8| tiles[from].column == here.column && passes(row, tiles[from].row, here.row, down);
-        [Ring::Address, Ring::Block].into_iter().map(|ring| self.traffic.sent_by(ring, None, back)).sum()
+        [Ring::Address, Ring::Block].into_iter().map(|ring| self.traffic.returned_with(ring, odd, back)).sum()
     }
 
-    /// Cycles that a ring brings something: even stops carry the even polarity.
+    /// Cycles that a ring brings something. A message has one polarity along its column, that of the cycle in which it
+    /// leaves, and one along its row, that of the cycle in which it turns; the invalidate ring has none.
     fn in_use(&self, event: &str, subevent: &str) -> Option<u64> {
         let (axis, rest) = event.split_once("_RING_")?;
         let name = rest.strip_suffix("_IN_USE")?;
@@ -107,17 +108,17 @@ impl Stop<'_> {
             ("HORZ", "RIGHT") => Direction::Right,
             _ => return None,
         };
-        let here = self.here();
-        let even = (here.row + here.column).is_multiple_of(2);
-        if matches!((polarity, even), ("EVEN", false) | ("ODD", true)) {
-            return Some(0);
+        let polarities: &[bool] = match polarity {
+            "EVEN" => &[false],
+            "ODD" => &[true],
+            _ => &[false, true],
+        };
+        if name == "TGC" {
+            return Some(polarities.iter().map(|&odd| self.returning(direction == Direction::Down, odd)).sum());
         }
-        Some(if name == "TGC" {
-            self.returning(direction == Direction::Down)
-        } else {
-            let ring = ring_of(name)?;
-            self.passing(ring, direction) * u64::from(ring.slots())
-        })
+        let ring = ring_of(name)?;
+        let messages: u64 = polarities.iter().map(|&odd| self.passing(ring, direction, odd)).sum();
+        Some(messages * u64::from(ring.slots()))
     }
 
     /// Credits of an agent for a row (guide 2.1.1): taken at the source, in use until they are back, missed.

@@ -173,9 +173,10 @@ impl Ledger {
 
     #[inline(always)]
     fn goes(&mut self, socket: u16, message: Message) {
-        let held = if message.is_credited() { message.returned - message.left } else { 0 };
+        let held = message.is_credited().then(|| message.returned - message.left);
         let traffic = &mut self.cells.traffic[usize::from(socket)];
-        traffic.count((message.ring, message.agent), (message.from, message.to), held);
+        let ends = (message.from, message.to);
+        traffic.count((message.ring, message.agent), ends, [message.left, message.turned], held);
         if message.waits() {
             // Only now is it put together in memory: most messages wait nowhere.
             let whole = message;

@@ -88,8 +88,6 @@ fn words(name: &str) -> Option<Wanted> {
     Some(Box::new(move |class| {
         let memory = match target {
             None => !device || class.target == Target::Device,
-            // Memory behind CXL links is DDR, too.
-            Some(Some(Target::Ddr)) => class.target != Target::Device,
             Some(Some(target)) => class.target == target,
             Some(None) => false,
         };
@@ -131,7 +129,7 @@ fn opcodes(queue: Queue, name: &str) -> Option<Vec<Kind>> {
         (Queue::Core, "WBEFTOI") => of(&[K::WritebackClean]),
         (Queue::Core, "WBSTOI") => of(&[K::WritebackShared]),
         (Queue::Io, "PCIRDCUR") => of(&[K::DmaRead]),
-        (Queue::Io, "ITOM") => of(&[K::DmaWrite]),
+        (Queue::Io, "ITOM") => of(&[K::DmaWrite, K::DmaWriteAround]),
         (Queue::Io, "ITOMCACHENEAR") => of(&[K::DmaWriteNear]),
         (Queue::Io, "RFO") => of(&[K::DmaPartial, K::DmaAtomic]),
         (Queue::Io, "WBMTOI") => of(&[K::DmaWriteback]),

@@ -101,7 +101,7 @@ pub fn fold(sockets: &mut [SocketCells], clock: Period, at: Tick, record: &Recor
         own.trackers[index].stayed(stay(clock, at, record.queued, record.left).unwrap_or(0));
         let (hit, missed) = if record.looked_up == NEVER { (0, 0) } else { (record.hit.into(), (!record.hit).into()) };
         // Of the writes the LLC's events count those that cores write back.
-        if record.kind != Kind::Around {
+        if !matches!(record.kind, Kind::Around { .. }) {
             own.hits[index] += hit;
             own.misses[index] += missed;
         }
@@ -141,7 +141,7 @@ pub fn fold(sockets: &mut [SocketCells], clock: Period, at: Tick, record: &Recor
         Kind::Read | Kind::Own | Kind::DeviceRead(Priority::Normal) => {}
         Kind::DeviceRead(Priority::High) => home.high[channel] += 1,
         Kind::DeviceRead(Priority::Critical) => home.critical[channel] += 1,
-        Kind::DeviceWrite { partial: true } => home.written[1][channel] += 1,
+        Kind::DeviceWrite { partial: true } | Kind::Around { partial: true } => home.written[1][channel] += 1,
         _ => home.written[0][channel] += 1,
     }
 }

@@ -134,7 +134,7 @@ fn writes_count_by_what_the_llc_has_of_them() {
     };
     let mut ledger = ledger();
     // Three write-backs and two lines written around the caches.
-    for (record, times) in [(write(Kind::WriteBack, true), 3), (write(Kind::Around, false), 2)] {
+    for (record, times) in [(write(Kind::WriteBack, true), 3), (write(Kind::Around { partial: false }, false), 2)] {
         (0..times).for_each(|_| ledger.read(20 * CYCLE, NehalemFact::Request(Station::Ended, &record)));
     }
     let at = ledger.at(30 * CYCLE);

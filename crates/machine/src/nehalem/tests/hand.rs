@@ -201,7 +201,9 @@ fn a_program_reads_writes_and_streams() {
     let mut accesses: Vec<ProgramAccess> = Vec::new();
     accesses.extend((0..40).map(|line| access(ProgramKind::Load, 0, line)));
     accesses.extend((100..120).map(|line| access(ProgramKind::Store, 1, line)));
-    accesses.extend((200..210).map(|line| access(ProgramKind::NonTemporal, 2, line)));
+    // Six whole lines, and parts of four.
+    let stream = |line: u64, size| ProgramAccess { size, ..access(ProgramKind::NonTemporal, 2, line) };
+    accesses.extend((200..210).map(|line| stream(line, if line < 206 { 64 } else { 8 })));
     // A thread that needs nothing from outside its core for two million instructions: time, and nothing else.
     accesses.push(ProgramAccess { address: 0, instructions: 2_000_000, ..access(ProgramKind::Progress, 3, 0) });
     let settings = ProgramSettings::parse("prefetch=off").unwrap();
@@ -222,7 +224,8 @@ fn a_program_reads_writes_and_streams() {
             ("LLC_HITS.READ", 0),
             ("QMC_NORMAL_READS.ANY", 60),
             ("GQ_ALLOC.WRITE_TRACKER", 10),
-            ("QMC_WRITES.FULL_ANY", 10),
+            ("QMC_WRITES.FULL_ANY", 6),
+            ("QMC_WRITES.PARTIAL_ANY", 4),
             // Thread 2 runs on core 2.
             ("GQ_DATA_FROM.CORES_02", 20),
             ("GQ_DATA_FROM.CORES_13", 0),

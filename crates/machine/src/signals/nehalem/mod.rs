@@ -145,7 +145,7 @@ impl<S: SignalSink> Emitter<'_, S> {
                 let (looked_up, entered) =
                     (own.looked_up[usize::from(record.hit)][tracker as usize], own.entered[tracker as usize]);
                 // Of writes the LLC's events count those that cores write back.
-                if kind != Kind::Around {
+                if !matches!(kind, Kind::Around { .. }) {
                     self.pulse(at, looked_up);
                 }
                 if tracker == Tracker::Write && !record.hit {

@@ -71,7 +71,7 @@ impl SocketWires {
             Kind::Read | Kind::Own | Kind::DeviceRead(Priority::Normal) => None,
             Kind::DeviceRead(Priority::High) => Some(self.high[channel]),
             Kind::DeviceRead(Priority::Critical) => Some(self.critical[channel]),
-            Kind::DeviceWrite { partial: true } => Some(self.writes[1][channel]),
+            Kind::DeviceWrite { partial: true } | Kind::Around { partial: true } => Some(self.writes[1][channel]),
             _ => Some(self.writes[0][channel]),
         }
     }

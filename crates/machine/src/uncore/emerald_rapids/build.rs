@@ -7,7 +7,7 @@ use pericore_engine::{Agenda, Wheel};
 use super::address::{self, Map};
 use super::agent::{Agent, AllSlices};
 use super::core::{AllL2s, Core};
-use super::device::Stack;
+use super::device::{LANES, Stack};
 use super::errands::Errands;
 use super::expander::device::{Expander, LINKS};
 use super::layout::Places;
@@ -81,6 +81,7 @@ impl Model {
             links: Links::new(sockets),
             directories: (0..sockets).map(|_| Directory::new(sockets)).collect(),
             stacks: vec![Stack::default(); stacks.into()],
+            lanes: (0..sockets).map(|_| [(); 2].map(|()| LANES.direction(clocks.ticks_per_second))).collect(),
             errands: Errands::new(sockets),
             systems: (0..sockets).map(|_| System::new()).collect(),
             peers: Peers::new(sockets),
@@ -89,7 +90,6 @@ impl Model {
             owned_lines: 0,
             announces: [true; MOST_AGENTS],
             stores: Stores::Plain,
-            streamed: 0,
             devices_only: false,
             first_socket: 0,
             around: all,

@@ -104,13 +104,17 @@ impl Model {
         }
     }
 
-    /// Streaming stores and flushes: no copy stays, memory gets what is newer.
+    /// Streaming stores, writes of devices past the LLC, and flushes: no copy stays, memory gets what is newer.
     pub(super) fn drive_out<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         let Request { socket, cha, line, class, .. } = self.pool[request];
-        let modified = self.purge((socket, cha), line, SnoopCause::Core, reader);
-        let stream = matches!(class.kind, Kind::StreamFull | Kind::StreamPart);
+        let of_device = class.kind == Kind::DmaWriteAround;
+        let cause = if of_device { SnoopCause::External } else { SnoopCause::Core };
+        let modified = self.purge((socket, cha), line, cause, reader);
+        let stream = matches!(class.kind, Kind::StreamFull | Kind::StreamPart) || of_device;
         if stream {
-            self.go(request, reader);
+            if !of_device {
+                self.go(request, reader);
+            }
             let (here, core) = (self.places.cha[usize::from(cha)], self.requester_tile(request));
             self.mesh_send(socket, Ring::Acknowledge, 0, here, core, reader);
             self.mesh_send(socket, Ring::Block, 1, core, here, reader);

@@ -10,6 +10,7 @@ use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
 use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
+use pericore_parts::lanes::IoLanes;
 use pericore_workload::{DeviceAim, MessageKind};
 
 /// Uncore cycles between the requests of a stack: 64 bytes each 160 ns, 0.4 GB/s (assumption: a device at work, far below a port's
@@ -19,6 +20,10 @@ const INTERVAL: Tick = 400;
 /// sixteen lanes of the fifth generation (the number under way is an assumption).
 const OUTSTANDING: u64 = 64;
 const PACE: Tick = 3;
+/// Vendor's product data: 80 lanes of PCI Express 5.0; its specification has rate, encoding and what is around a
+/// packet's data, and packets of 256 bytes are the largest that such hosts take (assumption).
+pub const LANES: IoLanes =
+    IoLanes { lanes: 80, device_lanes: 16, megatransfers: 32_000, encoding: [128, 130], payload: 256, overhead: 24 };
 /// Uncore cycles from the mesh stop through the stack to the port, and back.
 pub const THROUGH: Tick = 250;
 /// Of these, those from the coherent port's queue to the device.
@@ -89,13 +94,16 @@ impl Model {
         device.state = ThreadState::Running;
         let kind = match (access.store, access.whole) {
             _ if access.aim == DeviceAim::Atomic => Kind::DmaAtomic,
+            _ if access.aim == DeviceAim::Part => Kind::DmaWriteNear,
             (false, _) => Kind::DmaRead,
             (true, true) => Kind::DmaWrite,
-            // What need not stay in the cache.
-            (true, false) => Kind::DmaWriteNear,
+            (true, false) => Kind::DmaWriteAround,
         };
         self.inbound(kind, socket, stack, line, number, reader);
-        self.wheel.schedule(self.now + PACE * self.times.uclk, Event::Device.of(number));
+        // Its next line goes when those of the other devices before it have gone; data of reads comes as often.
+        let lanes = &mut self.lanes[usize::from(socket)][usize::from(access.store)];
+        let next = lanes.carry(self.now + PACE * self.times.uclk).0;
+        self.wheel.schedule(self.clocks.uclk.align_up(next), Event::Device.of(number));
     }
 
     /// A request of a workload's device is done: its place is free.
@@ -179,8 +187,8 @@ impl Model {
     pub(super) fn device_data<R: Readers>(&mut self, request: RequestId, reader: &mut R) {
         self.end_entry(request, reader);
         let Request { socket, origin: stack, line, class, .. } = self.pool[request];
-        if !matches!(class.kind, Kind::DmaRead | Kind::DmaWriteback) {
-            // From here on a snoop finds the line.
+        if !matches!(class.kind, Kind::DmaRead | Kind::DmaWriteback | Kind::DmaWriteAround | Kind::DmaWriteNear) {
+            // From here on a snoop finds the line; what goes to memory or is merged at the agent is there already.
             self.port_owns(socket, stack, line);
         }
         if class.kind.brings_data() {
@@ -211,7 +219,7 @@ impl Model {
         let Request { socket, origin: stack, line, class, thread, .. } = self.pool[request];
         self.device_at(DeviceStation::Completes, request, reader);
         self.pool.remove(request);
-        if class.kind != Kind::DmaRead && class.kind != Kind::DmaWriteback {
+        if !matches!(class.kind, Kind::DmaRead | Kind::DmaWriteback | Kind::DmaWriteAround | Kind::DmaWriteNear) {
             self.port_wrote(socket, stack, line);
         }
         // What a system does beside its devices: it has them interrupt a core for each page that they are done with.

@@ -176,7 +176,7 @@ impl Model {
             self.write_is_done(request, from, 0, reader);
             return;
         }
-        let to = if class.kind.is_llc_prefetch() { agent } else { self.requester_tile(request) };
+        let to = if class.kind.keeps_data_at_agent() { agent } else { self.requester_tile(request) };
         let back = self.mesh_send(socket, Ring::Block, 0, from, to, reader);
         self.wheel.schedule(back, Event::Data.of(request));
     }

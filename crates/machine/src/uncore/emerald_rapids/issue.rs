@@ -108,7 +108,7 @@ impl Model {
             let buffer = if full { Buffer::Full } else { self.cores[usize::from(core)].take_buffer(line, own) };
             match buffer {
                 Buffer::Taken => {
-                    let kind = self.kind_of(access);
+                    let kind = self.kind_of(access, line);
                     let request = self.request(kind, core, line, thread, reader);
                     self.prefetch(thread, line, access.store, reader);
                     self.chores(thread, line, reader);
@@ -134,20 +134,18 @@ impl Model {
         self.wheel.schedule(ready.max(self.now), Event::Issue.of(thread));
     }
 
-    /// What a load or store asks for when it misses. Copies are fast strings, which own lines without reading them; streaming stores
-    /// own nothing at all.
-    fn kind_of(&mut self, access: Access) -> Kind {
+    /// What a load or store asks for when it misses. A copy stores to whole lines: while memory is heavily loaded, cores
+    /// own them without reading them first. Streaming stores own nothing at all.
+    fn kind_of(&self, access: Access, line: u32) -> Kind {
         if !access.store {
             return Kind::DataRead;
         }
         match self.stores {
             super::Stores::Plain => Kind::Ownership,
-            super::Stores::FastString => Kind::FullStore,
-            super::Stores::Streaming => {
-                self.streamed += 1;
-                // The last store of a buffer that is not full goes out in part.
-                if self.streamed.is_multiple_of(16) { Kind::StreamPart } else { Kind::StreamFull }
-            }
+            super::Stores::Whole if self.is_under_heavy_load(line) => Kind::FullStoreSpeculative,
+            super::Stores::Whole => Kind::Ownership,
+            super::Stores::Streaming if access.whole => Kind::StreamFull,
+            super::Stores::Streaming => Kind::StreamPart,
         }
     }
 
@@ -185,7 +183,7 @@ impl Model {
         let last = &mut state.last_miss[usize::from(store && self.stores_apart)];
         let follows = line.wrapping_sub(*last) <= 3 && line != *last;
         *last = line;
-        if !follows || self.stores != super::Stores::Plain && store {
+        if !follows || self.stores == super::Stores::Streaming && store {
             return;
         }
         for ahead in 1..=3 {

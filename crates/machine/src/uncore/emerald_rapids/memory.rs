@@ -53,6 +53,11 @@ impl Credits {
     const fn is_light_load(&self) -> bool {
         (self.all_reads - self.reads) as u16 * 4 <= self.all_reads as u16
     }
+
+    /// True if at least three quarters of it are taken (assumption).
+    const fn is_heavy_load(&self) -> bool {
+        self.reads as u16 * 4 <= self.all_reads as u16
+    }
 }
 
 /// True if a prefetch runs ahead of a request's read of memory, where there is room for it.
@@ -186,6 +191,13 @@ impl Model {
         let Request { cha, .. } = self.pool[request];
         reader.read(self.now, Fact::Requested((socket.into(), cha.into()), HomeRequest::Write, false));
         self.write_memory(request, wait, reader);
+    }
+
+    /// True if a line's channel has so many reads to do that cores convert reads for ownership of lines that they
+    /// overwrite whole: Intel's SpecI2M does so only while memory is heavily loaded (Hot Chips 2020; arXiv 2311.04797).
+    pub(super) fn is_under_heavy_load(&self, line: u32) -> bool {
+        let (target, home) = self.target(line);
+        !target.is_cxl() && self.credits[self.subchannel(home, self.map.place(line))].is_heavy_load()
     }
 
     /// Writes a line of this socket's memory, for a request at its agent.
@@ -338,7 +350,7 @@ impl Model {
             return;
         }
         // Data goes straight to the requester, word of it to the agent; what the agent itself wants goes to it.
-        let to_agent = class.kind.is_llc_prefetch();
+        let to_agent = class.kind.keeps_data_at_agent();
         if to_agent {
             self.at_agent(socket, cha, AgentFact::TakesData, reader);
         }
@@ -359,7 +371,7 @@ impl Model {
         if parent != NO_REQUEST {
             self.wheel.schedule(done, Event::Release.of(request));
             self.answer_remote(request, reader);
-        } else if class.kind.queue() == Queue::Core {
+        } else if class.kind.queue() == Queue::Core || class.kind == Kind::DmaWriteAround {
             let to = self.requester_tile(request);
             let told = self.mesh_send(socket, Ring::Acknowledge, 0, agent, to, reader);
             self.wheel.schedule(Self::both(told, done), Event::Data.of(request));

@@ -64,6 +64,7 @@ use times::Times;
 pub use parameters::part::{PartError, add as add_part, find as find_part};
 pub use parameters::{Parameters, SETTINGS};
 use pericore_facts::emerald_rapids::{Clocks, Readers, Ring, UnitInstance};
+use pericore_parts::lanes::Lanes;
 use pericore_parts::program::ByFunction;
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{MemoryConditions, Workload};
@@ -79,8 +80,8 @@ const MOST_SUBCHANNELS: usize = 2 * address::SUBCHANNELS as usize;
 enum Stores {
     /// One by one: a line is read before it is written.
     Plain,
-    /// Whole lines at a time, as the C library copies.
-    FastString,
+    /// One by one, but to whole lines: reads for ownership can be converted (SpecI2M).
+    Whole,
     /// Past the caches.
     Streaming,
 }
@@ -115,6 +116,8 @@ pub struct Model {
     links: Links,
     directories: Vec<Directory>,
     stacks: Vec<Stack>,
+    /// By socket, what devices read and what they write.
+    lanes: Vec<[Lanes; 2]>,
     errands: Errands,
     systems: Vec<System>,
     peers: Peers,
@@ -126,7 +129,6 @@ pub struct Model {
     announces: [bool; MOST_AGENTS],
     work: Work,
     stores: Stores,
-    streamed: u64,
     /// Devices run the phase's workload, and no core.
     devices_only: bool,
     /// The first socket that the workload's threads or devices belong to, how many they go round, and the one whose memory they use if it is

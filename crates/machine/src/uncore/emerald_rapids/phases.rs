@@ -59,7 +59,7 @@ impl Model {
         self.remote = workload.remote;
         self.expander = workload.expander;
         self.stores = match workload.kind {
-            Kind::Copy => Stores::FastString,
+            Kind::Copy => Stores::Whole,
             Kind::NtStore => Stores::Streaming,
             _ => Stores::Plain,
         };

@@ -178,7 +178,8 @@ impl Model {
         }
         match class.kind {
             Kind::DeviceRead | Kind::DeviceWrite => self.device_access(request, reader),
-            Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt => self.drive_out(request, reader),
+            Kind::StreamFull | Kind::StreamPart | Kind::DmaWriteAround => self.drive_out(request, reader),
+            Kind::Flush | Kind::FlushOpt => self.drive_out(request, reader),
             Kind::Clean => self.clean(request, reader),
             kind if kind.is_writeback() => self.take_back(request, way, reader),
             Kind::DmaWriteback => self.take_back(request, way, reader),

@@ -130,7 +130,7 @@ impl Model {
         // The requester's own socket need not be asked.
         let queries = parent == NO_REQUEST && (state == ELSEWHERE || (state == ELSEWHERE_SHARED && owns));
         reader.read(now, Fact::LooksInDirectory((at, at_cha), unit, known(state), queries));
-        if queries && !class.kind.needs_no_data() && !class.kind.is_llc_prefetch() {
+        if queries && !class.kind.needs_no_data() && !class.kind.keeps_data_at_agent() {
             reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::NotDirect));
         }
         if parent != NO_REQUEST {
@@ -298,7 +298,7 @@ impl Model {
     fn taker_of(&self, parent: RequestId) -> Option<Taker> {
         let asker = &self.pool[parent];
         match asker.kind() {
-            kind if kind.is_llc_prefetch() || kind == Kind::Victim => Some(Taker::Agent),
+            kind if kind.keeps_data_at_agent() || kind == Kind::Victim => Some(Taker::Agent),
             kind if kind.queue() == Queue::Io => Some(Taker::Stack(asker.origin as u8)),
             _ => None,
         }
@@ -307,7 +307,7 @@ impl Model {
     /// Where the answer to a request of the other socket goes.
     fn asker_tile(&self, parent: RequestId) -> u8 {
         let asker = &self.pool[parent];
-        if asker.kind().is_llc_prefetch() || asker.kind() == Kind::Victim {
+        if asker.kind().keeps_data_at_agent() || asker.kind() == Kind::Victim {
             self.places.cha[usize::from(asker.cha)]
         } else {
             self.requester_tile(parent)
@@ -377,7 +377,7 @@ impl Model {
             self.at_agent(socket, cha, AgentFact::DropsSilently, reader);
         }
         let here = self.places.cha[usize::from(cha)];
-        let to = if asker.kind().is_llc_prefetch() {
+        let to = if asker.kind().keeps_data_at_agent() {
             self.places.cha[usize::from(asker.cha)]
         } else {
             self.requester_tile(parent)

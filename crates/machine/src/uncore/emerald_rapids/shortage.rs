@@ -117,7 +117,8 @@ impl Model {
             Queue::Core | Queue::Io if kind.is_device() || kind.is_writeback() => return None,
             Queue::Core | Queue::Io => match kind {
                 Kind::DmaWriteback => return None,
-                Kind::StreamFull | Kind::StreamPart | Kind::Flush | Kind::FlushOpt | Kind::Clean => Reason::Writeback,
+                Kind::StreamFull | Kind::StreamPart | Kind::DmaWriteAround => Reason::Writeback,
+                Kind::Flush | Kind::FlushOpt | Kind::Clean => Reason::Writeback,
                 _ => Reason::Request,
             },
             Queue::Remote if kind == Kind::RemoteClaim => Reason::Response,

@@ -5,7 +5,6 @@
 //! again, and each try in vain is refused by the ring. Lines that come for reads wait in the stop's ingress until the
 //! input-output side (IIO) takes them, for which they need a credit of their message class.
 
-mod lanes;
 mod stop;
 
 use pericore_engine::Tick;
@@ -15,7 +14,6 @@ use crate::e5_2600::cores::ThreadKind;
 use crate::e5_2600::event::Event;
 use crate::e5_2600::links::FROM_LINK;
 use crate::e5_2600::request::RequestId;
-pub use lanes::IoLanes;
 use pericore_facts::e5_2600::{
     E5Fact, E5Reader, IO_THREAD, IoClass, IoQueue, Refused, RequestKind, RingKind, UncoreUse,
 };

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use pericore_engine::{Ring, Tick};
 use pericore_facts::e5_2600::IoClass;
 use pericore_parts::RequestId;
-
-use super::lanes::Lanes;
+use pericore_parts::lanes::Lanes;
 
 /// Packets of a class for the IIO that wait in the stop while cores go on to send others; there is room for them from
 /// the start.

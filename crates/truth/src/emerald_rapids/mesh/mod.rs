@@ -10,7 +10,10 @@ use queue::{Cover, Waits};
 /// What an agent sent to a row.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sent {
-    messages: u64,
+    /// By polarity: that of the cycle in which they left.
+    messages: [u64; 2],
+    /// Credits, by the polarity of the cycle in which they came back.
+    credits: [u64; 2],
     /// Cycles that its credits were in use, added up.
     held: u64,
 }
@@ -26,9 +29,9 @@ pub struct Traffic {
     sent: Vec<[[Sent; MOST_TILES]; MOST_ROWS]>,
     /// The same: cycles that messages waited for a credit.
     missed: Vec<[[u64; MOST_TILES]; MOST_ROWS]>,
-    /// By ring, column of the source, destination: messages. No stop asks for more of both ends than one table or the
-    /// other has.
-    came: [[[u64; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
+    /// By ring, column of the source, destination: messages by polarity, which is that of the cycle in which they
+    /// turned. No stop asks for more of both ends than one table or the other has.
+    came: [[[[u64; 2]; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
     /// By ring and agent, source.
     egress: Vec<Waits<1>>,
     /// By ring, tile.
@@ -74,7 +77,7 @@ impl Traffic {
             columns,
             sent: vec![[[Sent::default(); MOST_TILES]; MOST_ROWS]; LANES],
             missed: vec![[[0; MOST_TILES]; MOST_ROWS]; LANES],
-            came: [[[0; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
+            came: [[[[0; 2]; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
             egress: Waits::many(LANES * tiles),
             turns: Waits::many(Ring::COUNT * tiles),
             ingress: Waits::many(Ring::COUNT * tiles),
@@ -93,15 +96,24 @@ impl Traffic {
         (row as usize % MOST_ROWS, column as usize % MOST_COLUMNS)
     }
 
-    /// Counts a message of a ring and agent between two of the tiles, which held its credit for so many cycles, or
-    /// needed none.
+    /// Counts a message of a ring and agent between two of the tiles, which left and turned in these cycles and held
+    /// its credit for so many, or needed none.
     #[inline(always)]
-    pub fn count(&mut self, (ring, agent): (Ring, u8), (from, to): (u8, u8), held: u64) {
+    pub fn count(
+        &mut self,
+        (ring, agent): (Ring, u8),
+        (from, to): (u8, u8),
+        [left, turned]: [u64; 2],
+        held: Option<u64>,
+    ) {
         let ((_, column), (row, _)) = (self.place(from), self.place(to));
         let sent = &mut self.sent[lane(ring, agent)][row][usize::from(from) % MOST_TILES];
-        sent.messages += 1;
-        sent.held += held;
-        self.came[ring as usize][column][usize::from(to) % MOST_TILES] += 1;
+        sent.messages[left as usize % 2] += 1;
+        if let Some(held) = held {
+            sent.credits[(left + held) as usize % 2] += 1;
+            sent.held += held;
+        }
+        self.came[ring as usize][column][usize::from(to) % MOST_TILES][turned as usize % 2] += 1;
     }
 
     /// Adds the waits of a message between two of the tiles.
@@ -158,20 +170,45 @@ impl Traffic {
 
     /// Messages of a ring and agent that a condition on source and row of the destination chooses.
     pub fn sent_by(&self, ring: Ring, agent: Option<u8>, chosen: impl Fn(usize, u8) -> bool) -> u64 {
+        self.sum_sent(ring, agent, chosen, |sent| sent.messages.iter().sum())
+    }
+
+    /// The same of one polarity.
+    pub fn sent_with(&self, ring: Ring, odd: bool, chosen: impl Fn(usize, u8) -> bool) -> u64 {
+        self.sum_sent(ring, None, chosen, |sent| sent.messages[usize::from(odd)])
+    }
+
+    /// The credits of these messages that went back with a polarity.
+    pub fn returned_with(&self, ring: Ring, odd: bool, chosen: impl Fn(usize, u8) -> bool) -> u64 {
+        self.sum_sent(ring, None, chosen, |sent| sent.credits[usize::from(odd)])
+    }
+
+    fn sum_sent(
+        &self,
+        ring: Ring,
+        agent: Option<u8>,
+        chosen: impl Fn(usize, u8) -> bool,
+        what: impl Fn(&Sent) -> u64,
+    ) -> u64 {
         let agents = (0..2).filter(|&a| agent.is_none_or(|agent| agent == a));
         let rows = agents.flat_map(|agent| (0..).zip(&self.sent[lane(ring, agent)]));
         let of_row = |(row, sent): (u8, &[Sent; MOST_TILES])| {
             let sent = sent[..self.tiles].iter().enumerate();
-            sent.filter(|&(from, _)| chosen(from, row)).map(|(_, sent)| sent.messages).sum::<u64>()
+            sent.filter(|&(from, _)| chosen(from, row)).map(|(_, sent)| what(sent)).sum::<u64>()
         };
         rows.map(of_row).sum()
     }
 
     /// Messages of a ring that a condition on the source's column and on the destination chooses.
     pub fn come_to(&self, ring: Ring, chosen: impl Fn(u8, usize) -> bool) -> u64 {
-        let of_column = |(column, came): (u8, &[u64; MOST_TILES])| {
+        [false, true].map(|odd| self.come_with(ring, odd, &chosen)).iter().sum()
+    }
+
+    /// The same of one polarity.
+    pub fn come_with(&self, ring: Ring, odd: bool, chosen: impl Fn(u8, usize) -> bool) -> u64 {
+        let of_column = |(column, came): (u8, &[[u64; 2]; MOST_TILES])| {
             let came = came[..self.tiles].iter().enumerate();
-            came.filter(|&(to, _)| chosen(column, to)).map(|(_, messages)| messages).sum::<u64>()
+            came.filter(|&(to, _)| chosen(column, to)).map(|(_, messages)| messages[usize::from(odd)]).sum::<u64>()
         };
         (0..).zip(&self.came[ring as usize][..self.columns]).map(of_column).sum()
     }

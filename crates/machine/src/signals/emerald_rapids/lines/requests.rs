@@ -119,8 +119,10 @@ fn tor_tags(wiring: &Wiring, opcode: impl Fn(&str) -> Option<u64>) -> Result<Vec
         let (memory, device) = match class.target {
             Target::Ddr => (ddr, 0),
             Target::Device => (mmio, 0),
-            Target::Expander => (ddr, expander),
-            Target::Accelerator => (ddr, accelerator),
+            // Intel's rows of CXL memory leave the bit of DDR out and set one of their own; rows of all targets have
+            // such requests, too (choice, see `catalog/undefined.toml`).
+            Target::Expander => (mmio, expander),
+            Target::Accelerator => (mmio, accelerator),
         };
         let mut tag = sub.set(0, named(wiring, "tor-queues", queue_name(class.kind.queue()))?);
         tag = premorph.set(opc.set(tag, code), code);

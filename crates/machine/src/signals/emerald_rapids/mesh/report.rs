@@ -34,9 +34,8 @@ impl MeshSignals {
         while row != goal.row {
             row = if down { row + 1 } else { row - 1 };
             if let Some((unit, index)) = self.units[self.grid.at(row, source.column)] {
-                let odd = (row + source.column) % 2;
                 let lines = &self.lines.stops[usize::from(unit)].vertical[r];
-                pulse(lines[usize::from(down)][usize::from(odd)], index, slots);
+                pulse(lines[usize::from(down)][polarity(message.left)], index, slots);
             }
         }
         if message.is_credited() {
@@ -44,12 +43,8 @@ impl MeshSignals {
             while row != source.row {
                 row = if down { row - 1 } else { row + 1 };
                 if let Some((unit, index)) = self.units[self.grid.at(row, source.column)] {
-                    let odd = (row + source.column) % 2;
-                    pulse(
-                        self.lines.stops[usize::from(unit)].returning[usize::from(!down)][usize::from(odd)],
-                        index,
-                        1,
-                    );
+                    let returning = &self.lines.stops[usize::from(unit)].returning[usize::from(!down)];
+                    pulse(returning[polarity(message.returned)], index, 1);
                 }
             }
         }
@@ -74,9 +69,8 @@ impl MeshSignals {
         while column != goal.column {
             column = if right { column + 1 } else { column - 1 };
             if let Some((unit, index)) = self.units[self.grid.at(goal.row, column)] {
-                let odd = (goal.row + column) % 2;
                 let lines = &self.lines.stops[usize::from(unit)].horizontal[r];
-                pulse(lines[usize::from(right)][usize::from(odd)], index, slots);
+                pulse(lines[usize::from(right)][polarity(message.turned)], index, slots);
             }
         }
         if let Some((unit, index)) = self.units[usize::from(message.to)] {
@@ -146,6 +140,11 @@ impl MeshSignals {
         }
         pulse(lines.sent, far, 1);
     }
+}
+
+/// Even or odd: that of the cycle in which a message takes its slot (choice, see `catalog/undefined.toml`).
+const fn polarity(cycle: u64) -> usize {
+    cycle as usize % 2
 }
 
 /// What a queue of a stop counts of a message, which the ring had no slot for in `nacked` cycles.

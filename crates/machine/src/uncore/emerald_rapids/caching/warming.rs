@@ -13,7 +13,7 @@ use super::super::{Model, Stores};
 use pericore_facts::emerald_rapids::Found;
 use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
 use pericore_parts::warming::{Warming, fill};
-use pericore_workload::Access;
+use pericore_workload::{Access, DeviceAim};
 
 impl Model {
     /// Fills the caches with the lines of the threads that are about to begin; their walks go on from there.
@@ -190,7 +190,8 @@ impl Warming for Filling<'_> {
     fn warm_access(&mut self, thread: usize, access: Access, line: u32) -> bool {
         let core = self.model.threads[thread].core;
         if self.model.devices_only {
-            return access.store && access.whole && self.model.warm_device(core, line);
+            let stays = access.store && (access.whole || access.aim == DeviceAim::Part);
+            return stays && self.model.warm_device(core, line);
         }
         if self.model.l2s.at(core).access(line, access.store) {
             return false;

@@ -20,15 +20,16 @@ fn a_message_to_the_die_across_goes_over_two_bridges() {
         // The credit is back when the message has turned (cycle 16) and gone back six stops and a bridge, and a cycle.
         ("cha", 17, "AG1_AD_CRD_ACQUIRED0.TGR7", 1),
         ("cha", 17, "AG1_AD_CRD_OCCUPANCY0.TGR7", 16 + 15 + 1),
-        // Down column 8, first on the upper die, then on the lower one.
+        // Down column 8, first on the upper die, then on the lower one; it left in cycle 0.
         ("cha", 21, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
-        ("cha", 25, "VERT_RING_AD_IN_USE.DN_ODD", 1),
+        ("cha", 25, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
         ("cha", 47, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
-        ("cha", 51, "VERT_RING_AD_IN_USE.DN_ODD", 1),
+        ("cha", 51, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
+        ("cha", 51, "VERT_RING_AD_IN_USE.DN_ODD", 0),
         ("cha", 51, "TxR_HORZ_BYPASS.AD_ALL", 1),
         // Left along row 7, from one lower die to the other.
         ("cha", 48, "HORZ_RING_AD_IN_USE.LEFT_EVEN", 1),
-        ("cha", 37, "HORZ_RING_AD_IN_USE.LEFT_ODD", 1),
+        ("cha", 37, "HORZ_RING_AD_IN_USE.LEFT_EVEN", 1),
         ("cha", 36, "HORZ_RING_AD_IN_USE.LEFT_EVEN", 1),
         ("cha", 36, "RxR_BYPASS.AD_CRD", 1),
         // Out of the upper right die at its fourth column, into the lower right one; out of that at its third row.

@@ -83,15 +83,44 @@ fn a_burst_waits_for_the_credits_of_its_row() {
         ("m2m", 0, "TxR_VERT_NACK0.AD_AG0", 0),
         ("m2m", 0, "TxR_VERT_STARVED0.AD_AG0", 0),
         ("m2m", 0, "DISTRESS_ASSERTED.VERT", 4),
-        // The way, and the credits' way back.
-        ("cha", 7, "VERT_RING_AD_IN_USE.UP_EVEN", 8),
-        ("cha", 0, "VERT_RING_AD_IN_USE.UP_ODD", 8),
-        ("cha", 7, "VERT_RING_TGC_IN_USE.DN_EVEN", 8),
-        ("m2m", 0, "VERT_RING_TGC_IN_USE.DN_ODD", 8),
+        // The way, and the credits' way back. They leave in cycles 0 to 5, 7 and 8, turn four later, and their credits
+        // are back seven later: at each stop, half of them pass in even cycles and half in odd ones.
+        ("cha", 7, "VERT_RING_AD_IN_USE.UP_EVEN", 4),
+        ("cha", 7, "VERT_RING_AD_IN_USE.UP_ODD", 4),
+        ("cha", 0, "VERT_RING_AD_IN_USE.UP_EVEN", 4),
+        ("cha", 0, "VERT_RING_AD_IN_USE.UP_ODD", 4),
+        ("cha", 7, "VERT_RING_TGC_IN_USE.DN_EVEN", 4),
+        ("m2m", 0, "VERT_RING_TGC_IN_USE.DN_ODD", 4),
         ("cha", 0, "TxR_HORZ_BYPASS.AD_ALL", 8),
-        ("cha", 1, "HORZ_RING_AD_IN_USE.RIGHT_EVEN", 8),
-        ("cha", 2, "HORZ_RING_AD_IN_USE.RIGHT_ODD", 8),
+        ("cha", 1, "HORZ_RING_AD_IN_USE.RIGHT_EVEN", 4),
+        ("cha", 2, "HORZ_RING_AD_IN_USE.RIGHT_ODD", 4),
         ("cha", 3, "RxR_BYPASS.AD_CRD", 8),
+    ]);
+}
+
+/// One message that leaves in cycle 0 and turns in cycle 3, and one that does so three cycles later.
+#[test]
+fn a_message_has_the_polarity_of_the_cycles_in_which_it_leaves_and_turns() {
+    let mut bench = Bench::new();
+    let (above, goal) = (bench.model.places.cha[0], bench.model.places.cha[9]);
+    bench.send(Ring::Address, 0, above, goal);
+    // Two cycles on and a stop down: it turns in cycle 3.
+    bench.check(&[
+        ("cha", 7, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
+        ("cha", 7, "VERT_RING_AD_IN_USE.DN_ODD", 0),
+        ("cha", 8, "HORZ_RING_AD_IN_USE.RIGHT_EVEN", 0),
+        ("cha", 8, "HORZ_RING_AD_IN_USE.RIGHT_ODD", 1),
+        ("cha", 9, "HORZ_RING_AD_IN_USE.RIGHT_ODD", 1),
+        // Its credit goes back a stop, and is there a cycle later: in cycle 5.
+        ("cha", 0, "VERT_RING_TGC_IN_USE.UP_EVEN", 0),
+        ("cha", 0, "VERT_RING_TGC_IN_USE.UP_ODD", 1),
+    ]);
+    bench.model.run_until(3 * CYCLE, &mut bench.counters);
+    bench.send(Ring::Address, 0, above, goal);
+    bench.check(&[
+        ("cha", 7, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
+        ("cha", 7, "VERT_RING_AD_IN_USE.DN_ODD", 1),
+        ("cha", 9, "HORZ_RING_AD_IN_USE.RIGHT_EVEN", 1),
     ]);
 }
 

@@ -36,16 +36,16 @@ const WORKLOADS: &[&str] = &[
     "copy:requests=5000,threads=64,footprint=256M",
     "mixed:requests=30000,read=50,threads=16,footprint=1G",
     "chase:requests=400,footprint=256M",
-    "ntstore:requests=3000,threads=16,cxl=30,footprint=256M",
+    "ntstore:requests=3000,threads=16,cxl=30,partial=20,footprint=256M",
     "dma-read:requests=6000,threads=40,footprint=256M",
-    "dma-write:requests=3000,threads=40,allocate=50,footprint=256M",
+    "dma-write:requests=3000,threads=40,allocate=50,partial=30,footprint=256M",
     "idle",
     "two mixed:requests=15000,read=50,threads=64,footprint=64M,remote=40",
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
     "two chase:requests=600,remote=5,footprint=256M",
     "two snc=4 random:requests=6000,read=60,threads=256,footprint=1M,remote=20,cxl=20",
-    "two ntstore:requests=4000,threads=128,remote=100,footprint=256M",
+    "two ntstore:requests=4000,threads=128,remote=100,partial=20,footprint=256M",
     "two mixed:requests=12000,threads=256,read=40,remote=100,footprint=16G",
     include_str!("../../../../scenarios/day.scenario"),
     include_str!("../../../../scenarios/package.scenario"),
@@ -53,7 +53,7 @@ const WORKLOADS: &[&str] = &[
     concat!("two ", include_str!("../../../../scenarios/messages.scenario")),
     concat!("two ", include_str!("../../../../scenarios/system.scenario")),
     "accelerators=2 stream:requests=3000,threads=64,read=50,footprint=4G,cxl=60",
-    "two dma-write:requests=2500,threads=64,remote=50,footprint=64M,peer=25,atomic=40",
+    "two dma-write:requests=2500,threads=64,remote=50,footprint=64M,peer=25,atomic=40,partial=30,allocate=60",
     "two dma-read:requests=1500,threads=32,remote=50,footprint=64M,peer=25",
 ];
 
@@ -61,7 +61,7 @@ const WORKLOADS: &[&str] = &[
 const FOUR_DIES: &[&str] = &[
     "8480+ stream:requests=4000,threads=112,footprint=256M",
     "8480+ random:requests=5000,footprint=1M,read=60,threads=40",
-    "8480+ dma-write:requests=2000,threads=48,allocate=50,footprint=256M",
+    "8480+ dma-write:requests=2000,threads=48,allocate=50,partial=30,footprint=256M",
     "8480+ two mixed:requests=12000,read=50,threads=64,footprint=64M,remote=40",
     "8480+ two snc=4 random:requests=5000,read=60,threads=224,footprint=1M,remote=20,cxl=20",
 ];

@@ -2,7 +2,7 @@
 
 use pericore_engine::{ParameterError, Tick};
 
-use pericore_parts::line::LINE_BYTES;
+use crate::line::LINE_BYTES;
 
 /// Parts of a tick in which a lane's time is kept: a line's time is no whole number of ticks.
 const FINE: u64 = 1 << 10;
@@ -45,7 +45,7 @@ impl IoLanes {
         Lanes { line: self.line(self.lanes, ticks_per_second), free: 0 }
     }
 
-    /// Checks what [`IoLanes::line`] takes for granted.
+    /// Checks that the time of a line can be worked out.
     ///
     /// # Errors
     /// [`ParameterError`] for the first value that is out of range.
@@ -81,13 +81,16 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::IoLanes;
-    use crate::e5_2600::Parameters;
+
+    /// Forty lanes of the third generation, with packets of 256 bytes that have 24 around them.
+    const FORTY: IoLanes =
+        IoLanes { lanes: 40, device_lanes: 8, megatransfers: 8000, encoding: [128, 130], payload: 256, overhead: 24 };
 
     #[test]
     fn forty_lanes_of_the_third_generation_carry_their_rate() {
         // 40 lanes * 8 GT/s * 128/130 / 8 = 39.385 GB/s; packets of 256 bytes with 24 around them: 36.0 of it are data.
-        let bare = IoLanes { overhead: 0, ..Parameters::e5_2680().io };
-        for (io, expected) in [(bare, 39.385e9), (Parameters::e5_2680().io, 36.009e9)] {
+        let bare = IoLanes { overhead: 0, ..FORTY };
+        for (io, expected) in [(bare, 39.385e9), (FORTY, 36.009e9)] {
             // Ticks of a picosecond.
             let mut lanes = io.direction(1_000_000_000_000);
             let through = (0..10_000).map(|_| lanes.carry(0).1).last().unwrap();
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_comes_to_idle_lanes_goes_at_once() {
-        let mut lanes = Parameters::e5_2680().io.direction(1_000_000_000_000);
+        let mut lanes = FORTY.direction(1_000_000_000_000);
         // 64 B at 36.009 GB/s: 1777.3 ps.
         assert_eq!(lanes.carry(5000), (5000, 6778));
         assert_eq!(lanes.carry(5000), (6778, 8555));
