@@ -176,6 +176,8 @@ impl Channel {
         if self.power.refresh_due <= cycle {
             self.power.refresh_due = u64::MAX;
             if self.is_down() && !self.power.self_refresh {
+                // That is no power-down any more (JESD79: a state of its own).
+                self.all_down(false, cycle, observer);
                 self.power.self_refresh = true;
                 self.refresh.suspend();
                 observer.state(MemoryState::SelfRefresh, true, cycle);
@@ -232,8 +234,11 @@ impl Channel {
         }
     }
 
-    /// All ranks are powered down, or no longer.
+    /// All ranks are powered down, or no longer. While they refresh themselves they are not.
     fn all_down<W: Observer>(&self, on: bool, cycle: u64, observer: &mut W) {
+        if self.power.self_refresh {
+            return;
+        }
         let kind = self.power.conditions.power_down;
         let state = if kind == PowerDown::Fast { MemoryState::PoweredDown } else { MemoryState::DllOff };
         observer.state(state, on, cycle);
@@ -269,6 +274,9 @@ impl Channel {
     fn leave_self_refresh<W: Observer>(&mut self, cycle: u64, observer: &mut W) {
         self.power.self_refresh = false;
         observer.state(MemoryState::SelfRefresh, false, cycle);
+        if self.is_down() {
+            self.all_down(true, cycle, observer);
+        }
         self.refresh.resume(cycle, &self.timing);
         self.remember(self.refresh.next_due());
         (0..self.banks.layout.ranks()).for_each(|rank| self.hold(rank, cycle + self.timing.txs));

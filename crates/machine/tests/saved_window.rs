@@ -64,7 +64,7 @@ fn a_window_counts_the_same_when_it_was_saved() {
         let taken = Steady::from_bytes(&saved, "key", &wiring(&spec)).expect("it is whole");
         let [measured, back] = [&steady, &taken].map(|steady| counted(steady, &spec, &clocks, writes, reads));
         assert_eq!(measured, back, "{machine}");
-        assert!(measured.iter().all(|&count| count > 100), "{machine}: {measured:?}");
+        assert!(measured.iter().step_by(2).all(|&count| count > 100), "{machine}: {measured:?}");
         assert!(taken.to_bytes("key") == saved, "{machine}: saved again it is another");
     }
 }

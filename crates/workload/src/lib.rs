@@ -109,15 +109,25 @@ impl Kind {
     /// The keys that make sense for the kind.
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Stream | Self::Mixed | Self::Random => {
-                &["requests", "threads", "footprint", "read", "stride", "remote", "cxl", "warmup", "seed"]
-            }
+            Self::Stream | Self::Mixed | Self::Random => &[
+                "requests",
+                "threads",
+                "cpu",
+                "footprint",
+                "read",
+                "stride",
+                "vectors",
+                "remote",
+                "cxl",
+                "warmup",
+                "seed",
+            ],
             Self::Copy | Self::Triad => {
-                &["requests", "threads", "footprint", "stride", "remote", "cxl", "warmup", "seed"]
+                &["requests", "threads", "cpu", "footprint", "stride", "vectors", "remote", "cxl", "warmup", "seed"]
             }
-            Self::Chase => &["requests", "threads", "footprint", "remote", "cxl", "warmup", "seed"],
+            Self::Chase => &["requests", "threads", "cpu", "footprint", "remote", "cxl", "warmup", "seed"],
             Self::NtStore => {
-                &["requests", "threads", "footprint", "partial", "stride", "remote", "cxl", "warmup", "seed"]
+                &["requests", "threads", "cpu", "footprint", "partial", "stride", "remote", "cxl", "warmup", "seed"]
             }
             Self::DmaRead => &[
                 "requests",
@@ -172,6 +182,10 @@ pub struct Workload {
     pub delay: u64,
     /// Bytes between accesses of a sequential walk, and between the places that accesses at random are drawn from.
     pub stride: u64,
+    /// Bits of the vectors that its threads calculate with, 256 or 512; 0 for scalar code.
+    pub vectors: u16,
+    /// The hardware thread of each socket on which its first thread runs; the others follow.
+    pub cpu: u16,
     /// Accesses to memory of another socket, per cent.
     pub remote: u8,
     /// Accesses to memory behind a CXL link, per cent.
@@ -233,6 +247,8 @@ impl Workload {
             read,
             delay: 0,
             stride: 64,
+            vectors: 0,
+            cpu: 0,
             remote: 0,
             expander: 0,
             partial: 0,
@@ -304,11 +320,19 @@ impl std::fmt::Display for Workload {
                     number.into()
                 }
                 // Few machines have these.
-                "peer" if self.peer == 0 => continue,
-                "atomic" if self.atomic == 0 => continue,
                 "partial" if self.partial == 0 && self.kind == Kind::DmaWrite => continue,
-                "peer" => self.peer.into(),
-                "atomic" => self.atomic.into(),
+                "peer" | "atomic" | "cpu" | "vectors" => {
+                    let value = match *key {
+                        "peer" => self.peer.into(),
+                        "atomic" => self.atomic.into(),
+                        "cpu" => self.cpu,
+                        _ => self.vectors,
+                    };
+                    if value == 0 {
+                        continue;
+                    }
+                    value.into()
+                }
                 "warmup" => {
                     let Some(microseconds) = self.warm_up else { continue };
                     microseconds

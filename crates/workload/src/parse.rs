@@ -1,7 +1,7 @@
 //! Reading a workload's text, and the checks that need to know the machine.
 
 use super::nearest::nearest;
-use super::{Kind, PhaseSettings, Workload, WorkloadError, number};
+use super::{Kind, PhaseSetting, PhaseSettings, Workload, WorkloadError, number};
 
 /// What a machine can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,13 @@ pub struct Limits {
     pub isochronous: bool,
     /// What the phases of a scenario can set.
     pub phase_settings: PhaseSettings,
+}
+
+impl Limits {
+    /// True if threads can be placed, and calculate with vectors.
+    fn has_placement(&self) -> bool {
+        self.phase_settings.settings.contains(&PhaseSetting::Air)
+    }
 }
 
 #[cfg(test)]
@@ -151,6 +158,25 @@ fn set(
             range(0, most, "per cent of the devices; more than 0 needs a machine such as nehalem")?;
             workload.isochronous = number as u8;
         }
+        "cpu" => {
+            let most = if limits.has_placement() { u64::from(limits.threads / limits.sockets) - 1 } else { 0 };
+            range(0, most, "hardware threads of a socket; more than 0 needs a machine such as 8592+")?;
+            workload.cpu = number as u16;
+        }
+        "vectors" => {
+            let most = if limits.has_placement() { 512 } else { 0 };
+            range(0, most, "bits, 256 or 512; more than 0 needs a machine such as 8592+")?;
+            if ![0, 256, 512].contains(&number) {
+                return Err(WorkloadError::OutOfRange {
+                    key,
+                    value: value.to_owned(),
+                    least: 256,
+                    most: 512,
+                    why: "bits, 256 or 512",
+                });
+            }
+            workload.vectors = number as u16;
+        }
         "peer" | "atomic" => {
             let most = if limits.peers { 100 } else { 0 };
             range(0, most, "per cent of the accesses; more than 0 needs a machine such as 8592+")?;
@@ -221,7 +247,7 @@ fn unknown_key(kind: Kind, key: &str) -> WorkloadError {
 #[cfg(test)]
 mod tests {
     use super::{Limits, parse};
-    use crate::{Kind, Workload, WorkloadError};
+    use crate::{Kind, PhaseSetting, PhaseSettings, Workload, WorkloadError};
 
     const LIMITS: Limits = Limits::of_tests();
 
@@ -271,6 +297,8 @@ mod tests {
             read: 70,
             delay: 0,
             stride: 128,
+            vectors: 0,
+            cpu: 0,
             remote: 0,
             expander: 0,
             partial: 0,
@@ -308,12 +336,21 @@ mod tests {
     fn messages_name_key_value_and_limits() {
         assert!(message("steam").contains("did you mean stream?"));
         assert!(
-            message("chase:stride=64").contains("its keys: requests, threads, footprint, remote, cxl, warmup, seed")
+            message("chase:stride=64")
+                .contains("its keys: requests, threads, cpu, footprint, remote, cxl, warmup, seed")
         );
         assert!(message("stream:foot=1").contains("no key \"foot\""));
         assert!(message("stream:thread=1").contains("did you mean threads?"));
         assert_eq!(message("random:requests=0"), "requests=0 is out of range: requests goes from 1 to 1099511627776");
         assert!(message("stream:threads=17").contains("threads goes from 1 to 16"));
+        assert!(message("stream:cpu=1").contains("from 0 to 0"));
+        assert!(message("triad:vectors=512").contains("needs a machine such as 8592+"));
+        let air = PhaseSettings { settings: &[PhaseSetting::Air], ..LIMITS.phase_settings };
+        let placed = Limits { phase_settings: air, ..LIMITS };
+        let workload = parse("triad:vectors=512,cpu=15", &placed).unwrap();
+        assert_eq!((workload.vectors, workload.cpu), (512, 15));
+        assert_eq!(parse(&workload.to_string(), &placed), Ok(workload));
+        assert!(parse("triad:vectors=128", &placed).is_err() && parse("triad:cpu=16", &placed).is_err());
         assert!(message("stream:read=101").contains("read goes from 0 to 100"));
         assert!(message("stream:remote=5").contains("needs a second socket"));
         assert!(message("stream:cxl=5").contains("needs a machine with CXL memory"));

@@ -30,8 +30,9 @@ pub struct DeviceRequest {
     pub kind: Kind,
     /// The port that its device is at.
     pub port: u8,
-    /// Its translation is not in the IOMMU's cache: the page table is walked.
-    pub walks: bool,
+    /// Its translation is not in the IOMMU's cache: levels of the page table that the walk reads in memory, from the
+    /// lowest on; none if it is.
+    pub walk: u8,
 }
 
 impl DeviceRequest {
@@ -104,6 +105,13 @@ pub enum StackFact {
     },
     /// An interrupt is translated.
     TranslatesInterrupt,
+    /// A device on a port sends a message, with so many double words of data.
+    Message {
+        /// Port.
+        port: u8,
+        /// Double words.
+        words: u8,
+    },
 }
 
 /// A line that a device writes to, or reads from, another one.
@@ -163,6 +171,8 @@ pub enum PeerStation {
     Leaves(bool),
     /// It comes to the other stack.
     Arrives,
+    /// It has gone through the other stack's mesh stop.
+    Passes,
     /// The other stack has taken it, or has its data.
     Taken,
     /// Its credit is back.

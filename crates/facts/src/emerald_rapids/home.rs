@@ -28,10 +28,14 @@ pub enum MemoryAction {
 pub enum MemoryPrefetch {
     /// Reads of this kind have none.
     Never,
-    /// The agent sent it (XPT), and memory had no room for it.
+    /// The agent sent it (XPT), and it is dropped: memory keeps what room it has left for reads.
     AgentLost,
-    /// The link sent it for the other socket (UPI), and memory had no room for it.
+    /// The link sent it for the other socket (UPI), and it is dropped for the same reason.
     LinkLost,
+    /// The agent sent it, and memory had no room at all.
+    AgentFull,
+    /// The link sent it, and memory had no room at all.
+    LinkFull,
     /// The agent sent it (XPT), and it runs ahead of its read.
     Agent,
     /// The link sent it for the other socket (UPI), and it runs ahead of its read.
@@ -40,7 +44,7 @@ pub enum MemoryPrefetch {
 
 impl MemoryPrefetch {
     /// How many there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 7;
 
     /// True if it runs ahead.
     #[inline]

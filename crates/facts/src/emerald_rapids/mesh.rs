@@ -29,7 +29,7 @@ impl Ring {
         if matches!(self, Self::Block) { 2 } else { 1 }
     }
 
-    /// True if its messages need a credit: addresses and data do (guide 2.1.1).
+    /// True if its messages need a credit for another row: addresses and data do (guide 2.1.1).
     #[inline]
     pub const fn is_credited(self) -> bool {
         matches!(self, Self::Address | Self::Block)
@@ -126,10 +126,10 @@ pub struct Message {
 }
 
 impl Message {
-    /// True if it needs a credit.
+    /// True if it needs a credit. What stays in its row does not turn into it, and needs none.
     #[inline]
     pub const fn is_credited(&self) -> bool {
-        self.ring.is_credited()
+        self.ring.is_credited() && self.from != self.turn
     }
 
     /// True if it waits anywhere. What else holds a message back makes it wait where it is put, or where it turns.

@@ -14,12 +14,23 @@ pub enum Reason {
     Data,
     /// No credit for a writeback.
     Writeback,
+    /// The agent's way onto the mesh is full: for acknowledgements to cores and stacks, for snoops of cores.
+    Acknowledge,
+    /// See [`Reason::Acknowledge`].
+    Invalidate,
 }
 
 impl Reason {
     /// How many there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 7;
     /// All of them.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::AddressMatch, Self::Request, Self::Response, Self::Data, Self::Writeback];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::AddressMatch,
+        Self::Request,
+        Self::Response,
+        Self::Data,
+        Self::Writeback,
+        Self::Acknowledge,
+        Self::Invalidate,
+    ];
 }

@@ -161,11 +161,11 @@ fn check(series: impl Iterator<Item = Series>) {
     assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));
 }
 
-/// Every tenth series, from one that the seed draws: another part and another kind each.
+/// Every seventeenth series, from one that the seed draws: another part and another kind each.
 #[test]
 fn nothing_is_beyond_what_hardware_can_do() {
     const SEED: usize = 3;
-    check(all().into_iter().skip(SEED).step_by(10));
+    check(all().into_iter().skip(SEED).step_by(17));
 }
 
 #[test]

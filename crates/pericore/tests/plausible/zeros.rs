@@ -181,6 +181,7 @@ const CASES: usize = PARTS.len() * WORKLOADS.len();
 
 /// Every thirteenth, from one that the seed draws: another part and another workload each.
 #[test]
+#[ignore = "more than ten minutes on a busy machine: all metrics with one workload in thirteen"]
 fn a_zero_has_a_reason() {
     const SEED: usize = 2;
     check((SEED..CASES).step_by(13));

@@ -82,7 +82,8 @@ impl HomeAgentCells {
         let reads = || self.reads.as_flattened().iter().sum::<u64>();
         // Those that the link sends are none of the agent's. That memory has no room is found out there.
         let sent = |half: usize| {
-            self.reads[half][MemoryPrefetch::Agent as usize] + self.reads[half][MemoryPrefetch::AgentLost as usize]
+            let sent = [MemoryPrefetch::Agent, MemoryPrefetch::AgentLost, MemoryPrefetch::AgentFull];
+            sent.map(|prefetch| self.reads[half][prefetch as usize]).iter().sum::<u64>()
         };
         Some(match (event, subevent) {
             ("REQUESTS", name) if name.starts_with("READS") => requested(HomeRequest::Read, &name[5..])?,
@@ -251,7 +252,11 @@ impl UnitCells {
         let entries: fn(&Gauge) -> u64 = |gauge| gauge.entries;
         let occupied: fn(&Gauge) -> u64 = |gauge| gauge.occupied;
         let of = |half: &HalfCells, prefetch: MemoryPrefetch| half.reads[prefetch as usize].entries;
-        let lost = [MemoryPrefetch::AgentLost, MemoryPrefetch::LinkLost];
+        let both = |half: &HalfCells, kinds: [MemoryPrefetch; 2]| kinds.map(|kind| of(half, kind)).iter().sum::<u64>();
+        let (agent, link) = (
+            [MemoryPrefetch::AgentLost, MemoryPrefetch::AgentFull],
+            [MemoryPrefetch::LinkLost, MemoryPrefetch::LinkFull],
+        );
         let event = event.trim_end_matches("_CH0").trim_end_matches("_CH1");
         match (event, name) {
             ("RxC_AD_INSERTS", "") | ("TRACKER_INSERTS", "CH") => sum(&|half| every(half, entries)),
@@ -276,11 +281,15 @@ impl UnitCells {
             }
             ("PREFCAM_OCCUPANCY", "CH" | "ALLCH") => sum(&|half| ahead(half, occupied)),
             ("PREFCAM_RxC_DEALLOCS", "1LM_POSTED") => sum(&|half| ahead(half, entries)),
-            ("PREFCAM_RxC_DEALLOCS", "SQUASHED") | ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => {
-                sum(&|half| lost.into_iter().map(|prefetch| of(half, prefetch)).sum())
+            ("PREFCAM_RxC_DEALLOCS", "SQUASHED") => sum(&|half| both(half, agent) + both(half, link)),
+            // Table 2-273: for want of room, or beyond the threshold of who sent it.
+            ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => {
+                sum(&|half| both(half, [MemoryPrefetch::AgentFull, MemoryPrefetch::LinkFull]))
             }
-            ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH") => sum(&|half| of(half, MemoryPrefetch::AgentLost)),
-            ("PREFCAM_DEMAND_DROPS", "UPI" | "UPI_ALLCH") => sum(&|half| of(half, MemoryPrefetch::LinkLost)),
+            ("PREFCAM_DROP_REASONS", "XPT_THRESH") => sum(&|half| of(half, MemoryPrefetch::AgentLost)),
+            ("PREFCAM_DROP_REASONS", "UPI_THRESH") => sum(&|half| of(half, MemoryPrefetch::LinkLost)),
+            ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH") => sum(&|half| both(half, agent)),
+            ("PREFCAM_DEMAND_DROPS", "UPI" | "UPI_ALLCH") => sum(&|half| both(half, link)),
             ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.read[FIRST_AHEAD..].iter().sum()),
             ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.read[..FIRST_AHEAD].iter().sum()),
             _ => None,

@@ -67,7 +67,7 @@ const fn prefers_writes(mode: MajorMode) -> usize {
     }
 }
 
-/// A channel is powered down while both of its subchannels are.
+/// A channel is powered down, or refreshes itself, while both of its subchannels do.
 const HALVES: u64 = 2;
 /// A level that is no queue has room for everybody.
 const ENDLESS: u64 = u64::MAX;
@@ -180,7 +180,13 @@ impl ChannelCells {
                 switch(&mut self.throttled[usize::from(rank) % 2], on, cycle);
             }
             MemoryFact::State(MemoryState::Critical, on) => switch(&mut self.critical, on, cycle),
-            MemoryFact::State(MemoryState::SelfRefresh, on) => switch(&mut self.refreshing, on, cycle),
+            MemoryFact::State(MemoryState::SelfRefresh, on) => {
+                if on {
+                    self.refreshing.enter(cycle, HALVES)
+                } else {
+                    self.refreshing.leave(cycle, HALVES)
+                }
+            }
             MemoryFact::State(MemoryState::PoweredDown | MemoryState::DllOff, true) => self.down.enter(cycle, HALVES),
             MemoryFact::State(MemoryState::PoweredDown | MemoryState::DllOff, false) => self.down.leave(cycle, HALVES),
             MemoryFact::Corrects => self.corrected += 1,
@@ -196,9 +202,11 @@ impl ChannelCells {
             let levels = half.modes.iter_mut().chain(&mut half.clock_on).chain([&mut half.buffer]);
             levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
-        let levels = self.throttled.iter_mut().chain([&mut self.critical, &mut self.refreshing]);
+        let levels = self.throttled.iter_mut().chain([&mut self.critical]);
         levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
-        self.down = self.down.at(cycle, HALVES);
+        for gauge in [&mut self.down, &mut self.refreshing] {
+            *gauge = gauge.at(cycle, HALVES);
+        }
     }
 
     /// The count of an event of the memory controller, after [`ChannelCells::bring_up`].
@@ -303,7 +311,7 @@ impl ChannelCells {
             ("MAJOR_MODES", "PREF_WR") => Some(self.halves.iter().map(|half| half.modes[1].occupied).sum()),
             ("POWER_THROTTLE_CYCLES", "SLOT0" | "SLOT1") => Some(self.throttled[half(subevent)].nonempty),
             ("POWER_CRIT_THROTTLE_CYCLES", "SLOT0" | "SLOT1") => Some(self.critical.nonempty),
-            ("POWER_SELF_REFRESH", "") => Some(self.refreshing.nonempty),
+            ("POWER_SELF_REFRESH", "") => Some(self.refreshing.full),
             ("POWER_CHANNEL_PPD", "") => Some(self.down.full),
             ("POWER_CKE_CYCLES", _) => {
                 let number: usize = subevent.strip_prefix("LOW_")?.parse().ok()?;

@@ -1,7 +1,7 @@
 //! What the events of the common mesh stop mean (Tables 2-8 to 2-71), from where messages came from and went to, and
 //! when.
 
-use super::mesh::{Queue, Traffic};
+use super::mesh::{MeshFlow, Queue, Traffic};
 use super::snapshot::Snapshot;
 use pericore_facts::emerald_rapids::{Dies, Ring, Shape, Tile};
 
@@ -44,7 +44,7 @@ fn stop_value(stop: Stop<'_>, unit: &str, event: &str, subevent: &str) -> Option
     let Stop { traffic, index, .. } = stop;
     match event {
         "DISTRESS_ASSERTED" => match subevent {
-            "HORZ" => Some(traffic.turning(Ring::Address, index).full),
+            "HORZ" => Some(traffic.turning(MeshFlow::new(Ring::Address, true), index).full),
             "VERT" => Some(traffic.distress(index)),
             _ => None,
         },
@@ -80,10 +80,13 @@ impl Stop<'_> {
                 tiles[from].column == here.column
                     && passes(tiles[from].row, row, here.row, direction == Direction::Down)
             }),
-            Direction::Left | Direction::Right => self.traffic.come_with(ring, odd, |column, to| {
-                tiles[to].row == here.row
-                    && passes(column, tiles[to].column, here.column, direction == Direction::Right)
-            }),
+            Direction::Left | Direction::Right => {
+                let chosen = |column: u8, to: usize| {
+                    tiles[to].row == here.row
+                        && passes(column, tiles[to].column, here.column, direction == Direction::Right)
+                };
+                MeshFlow::all(ring).map(|flow| self.traffic.come_with(flow, odd, chosen)).sum()
+            }
         }
     }
 
@@ -131,6 +134,8 @@ impl Stop<'_> {
             return Some(0);
         }
         Some(match () {
+            // What stays in its row needs none.
+            () if event.contains("ACQUIRED") && row == self.here().row => 0,
             () if event.contains("ACQUIRED") => {
                 self.traffic.sent_by(ring, Some(agent), |from, to| from == self.index && to == row)
             }
@@ -180,34 +185,47 @@ impl Stop<'_> {
     }
 
     fn turn(&self, event: &str, subevent: &str) -> Option<u64> {
-        let (ring, here) = (arrivals(subevent)?, self.here());
+        let (name, here) = (event.strip_prefix("TxR_HORZ_")?, self.here());
         let turns = |column: u8, to: usize| {
             let goal = self.tiles[to];
             column == here.column && goal.row == here.row && goal.column != here.column
         };
-        let queue = self.traffic.turning(ring, self.index);
-        figure(event.strip_prefix("TxR_HORZ_")?, queue, || self.traffic.come_to(ring, turns))
+        // There all and those without a credit share a bit (Table 2-50).
+        let subevent = match (name, subevent) {
+            ("STARVED", "AD_UNCRD") => "AD_ALL",
+            ("STARVED", "BL_UNCRD") => "BL_ALL",
+            _ => subevent,
+        };
+        let of =
+            |flow: MeshFlow| figure(name, self.traffic.turning(flow, self.index), || self.traffic.come_to(flow, turns));
+        arrivals(subevent)?.into_iter().map(of).sum()
     }
 
     fn ingress(&self, event: &str, subevent: &str) -> Option<u64> {
         // The event without subevents is of the agents' acknowledgements.
-        let ring = if event == "RxR_CRD_STARVED_1" { Ring::AcknowledgeAgents } else { arrivals(subevent)? };
-        let queues = self.traffic.ingress(ring, self.index);
-        let both = |figure: fn(&Queue) -> u64| queues.iter().map(figure).sum::<u64>();
-        Some(match event {
-            "RxR_BYPASS" => self.traffic.come_to(ring, |_, to| to == self.index) - both(|queue| queue.entries),
-            "RxR_INSERTS" => both(|queue| queue.entries),
-            "RxR_OCCUPANCY" => both(Queue::held),
-            "RxR_BUSY_STARVED" => both(|queue| queue.starved),
-            // What turns here waits for room in the queue towards its row.
-            "RxR_CRD_STARVED" | "RxR_CRD_STARVED_1" => self.traffic.turning(ring, self.index).starved_outside,
-            _ => return None,
-        })
+        let flows = if event == "RxR_CRD_STARVED_1" { arrivals("AKC_UNCRD") } else { arrivals(subevent) };
+        let of = |flow: MeshFlow| {
+            let queues = self.traffic.ingress(flow, self.index);
+            let both = |figure: fn(&Queue) -> u64| queues.iter().map(figure).sum::<u64>();
+            Some(match event {
+                "RxR_BYPASS" => self.traffic.come_to(flow, |_, to| to == self.index) - both(|queue| queue.entries),
+                "RxR_INSERTS" => both(|queue| queue.entries),
+                "RxR_OCCUPANCY" => both(Queue::held),
+                "RxR_BUSY_STARVED" => both(|queue| queue.starved),
+                // What turns here waits for room in the queue towards its row.
+                "RxR_CRD_STARVED" | "RxR_CRD_STARVED_1" => self.traffic.turning(flow, self.index).starved_outside,
+                _ => return None,
+            })
+        };
+        flows?.into_iter().map(of).sum()
     }
 
     fn bounces(&self, event: &str, subevent: &str) -> Option<u64> {
-        let queue = &self.traffic.ingress(ring_of(subevent)?, self.index)[usize::from(event.ends_with("HORZ"))];
-        Some(if event.starts_with("RING_BOUNCES") { queue.refused } else { queue.refused_for })
+        let of = |flow: MeshFlow| {
+            let queue = &self.traffic.ingress(flow, self.index)[usize::from(event.ends_with("HORZ"))];
+            if event.starts_with("RING_BOUNCES") { queue.refused } else { queue.refused_for }
+        };
+        Some(MeshFlow::all(ring_of(subevent)?).map(of).sum())
     }
 }
 
@@ -244,14 +262,17 @@ fn lane(name: &str) -> Option<(Ring, u8)> {
     Some((ring_of(ring)?, agent.parse().ok()?))
 }
 
-/// Ring of a name that tells credited from uncredited messages: requests and data are credited, the rest is not.
-fn arrivals(name: &str) -> Option<Ring> {
-    Some(match name {
-        "AD_CRD" | "AD_ALL" => Ring::Address,
-        "BL_CRD" | "BL_ALL" => Ring::Block,
-        "AK" => Ring::Acknowledge,
-        "AKC_UNCRD" => Ring::AcknowledgeAgents,
-        "IV" => Ring::Invalidate,
+/// Flows of a name that tells credited from uncredited messages: addresses and data for another row are credited, what
+/// stays in its row and the other rings' messages are not.
+fn arrivals(name: &str) -> Option<Vec<MeshFlow>> {
+    let (ring, flows) = name.split_once('_').unwrap_or((name, ""));
+    Some(match (ring_of(ring)?, flows) {
+        (ring @ (Ring::Address | Ring::Block), "ALL") => MeshFlow::all(ring).collect(),
+        (ring @ (Ring::Address | Ring::Block), "CRD") => vec![MeshFlow::new(ring, true)],
+        (ring @ (Ring::Address | Ring::Block), "UNCRD") => vec![MeshFlow::new(ring, false)],
+        (ring @ Ring::AcknowledgeAgents, "UNCRD") | (ring @ (Ring::Acknowledge | Ring::Invalidate), "") => {
+            MeshFlow::all(ring).collect()
+        }
         _ => return None,
     })
 }
@@ -288,27 +309,28 @@ impl Block {
         Some(Self { line, aside, rows: top..top + rows, columns: left..left + columns })
     }
 
-    /// Messages of a ring that leave its die here, or come into it.
-    fn crossing(&self, tiles: &[Tile], traffic: &Traffic, ring: Ring, leaves: bool) -> u64 {
+    /// Messages of a ring with or without credits that leave its die here, or come into it. Along a column all go to
+    /// another row.
+    fn crossing(&self, tiles: &[Tile], traffic: &Traffic, (ring, credited): (Ring, bool), leaves: bool) -> u64 {
         let crosses =
             |own: &std::ops::Range<u8>, from: u8, to: u8| own.contains(&from) == leaves && own.contains(&to) != leaves;
         if self.aside {
-            return traffic.come_to(ring, |column, to| {
+            return traffic.come_to(MeshFlow::new(ring, credited), |column, to| {
                 tiles[to].row == self.line && crosses(&self.columns, column, tiles[to].column)
             });
         }
         traffic.sent_by(ring, None, |from, row| {
-            tiles[from].column == self.line && crosses(&self.rows, tiles[from].row, row)
+            credited && tiles[from].column == self.line && crosses(&self.rows, tiles[from].row, row)
         })
     }
 
-    /// Its buffer for messages that leave its die.
-    fn buffer<'a>(&self, traffic: &'a Traffic, ring: Ring) -> &'a Queue {
+    /// Its buffer for messages that leave its die; none for what stays in its row and never comes here.
+    fn buffer<'a>(&self, traffic: &'a Traffic, (ring, credited): (Ring, bool)) -> Option<&'a Queue> {
         let line = usize::from(self.line);
         if self.aside {
-            traffic.bridge_aside(ring, line, self.columns.start == 0)
+            Some(traffic.bridge_aside(MeshFlow::new(ring, credited), line, self.columns.start == 0))
         } else {
-            traffic.bridge(ring, line, self.rows.start == 0)
+            credited.then(|| traffic.bridge(ring, line, self.rows.start == 0))
         }
     }
 }
@@ -318,29 +340,29 @@ impl Block {
 fn fabric(shape: &Shape, traffic: &Traffic, index: u16, event: &str, subevent: &str) -> Option<u64> {
     let Some(block) = Block::new(shape.dies, index) else { return Some(0) };
     let named = |name: &str| match name {
-        "AD_CRD" => Some(Ring::Address),
-        "BL_CRD" => Some(Ring::Block),
-        _ => ring_of(name).filter(|ring| !matches!(ring, Ring::Address | Ring::Block)),
+        "AD_CRD" => Some((Ring::Address, true)),
+        "BL_CRD" => Some((Ring::Block, true)),
+        "AD_BNC" => Some((Ring::Address, false)),
+        "BL_BNC" => Some((Ring::Block, false)),
+        _ => Some((ring_of(name).filter(|ring| !matches!(ring, Ring::Address | Ring::Block))?, true)),
     };
-    let buffer = |ring: Ring| block.buffer(traffic, ring);
-    let crossing = |ring: Ring, leaves: bool| block.crossing(&shape.tiles, traffic, ring, leaves);
+    let buffer = |flow: (Ring, bool), figure: fn(&Queue) -> u64| block.buffer(traffic, flow).map_or(0, figure);
+    let crossing = |flow: (Ring, bool), leaves: bool| block.crossing(&shape.tiles, traffic, flow, leaves);
     match (event, subevent) {
-        ("FAST_ASSERTED", "AD_BNC") => Some(buffer(Ring::Address).half),
-        ("FAST_ASSERTED", "BL_CRD") => Some(buffer(Ring::Block).half),
-        // All that crosses is credited.
-        ("CRS_TxR_INSERTS" | "RxR_INSERTS" | "RxR_OCCUPANCY" | "RxR_BYPASS", "AD_BNC" | "BL_BNC") => Some(0),
+        ("FAST_ASSERTED", "AD_BNC") => Some(buffer((Ring::Address, true), |queue| queue.half)),
+        ("FAST_ASSERTED", "BL_CRD") => Some(buffer((Ring::Block, true), |queue| queue.half)),
         ("CRS_TxR_INSERTS", name) => Some(crossing(named(name)?, false)),
         // Of messages of the vertical ring.
         ("CRS_TxR_V_BOUNCES", name) => {
-            let bounced = buffer(ring_of(name)?).refused;
+            let bounced = buffer((ring_of(name)?, true), |queue| queue.refused);
             Some(if block.aside { 0 } else { bounced })
         }
-        ("RxR_FULL", name) => Some(buffer(named(name)?).full),
-        ("RxR_INSERTS", name) => Some(buffer(named(name)?).entries),
-        ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?).held()),
+        ("RxR_FULL", name) => Some(buffer(named(name)?, |queue| queue.full)),
+        ("RxR_INSERTS", name) => Some(buffer(named(name)?, |queue| queue.entries)),
+        ("RxR_OCCUPANCY", name) => Some(buffer(named(name)?, Queue::held)),
         ("RxR_BYPASS", name) => {
-            let ring = named(name)?;
-            Some(crossing(ring, true) - buffer(ring).entries)
+            let flow = named(name)?;
+            Some(crossing(flow, true) - buffer(flow, |queue| queue.entries))
         }
         _ => None,
     }

@@ -54,7 +54,8 @@ impl PackageCells {
         cores.chain(&mut self.conditions).for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
     }
 
-    /// True if its cores are as many as they are, and every package state and regulator state is one of its kind.
+    /// True if its cores are as many as they are, and every regulator state is one of its kind; so is every package
+    /// state, but for transitions between them.
     pub fn is_sound(&self, cores: u64) -> bool {
         let held = |conditions: &[Condition]| {
             conditions.iter().map(|&condition| self.conditions[condition as usize].live).sum::<u64>()
@@ -64,7 +65,7 @@ impl PackageCells {
         let rests = [Condition::RegulatorLight, Condition::RegulatorDeep];
         self.cores.iter().map(|gauge| gauge.live).sum::<u64>() == cores
             && self.changing.live <= cores
-            && package == 1
+            && package <= 1
             && held(&regulator) + held(&rests) == 1
             && self.conditions.iter().all(|gauge| gauge.live <= 1)
     }

@@ -138,7 +138,7 @@ impl Ledger {
     /// A line between devices is somewhere: its own stack sees some of its stations, the other stack the others.
     fn at_peer(&mut self, station: PeerStation, line: &PeerLine, at: Tick) {
         let seen_by = match station {
-            PeerStation::Arrives | PeerStation::Taken => line.goal(),
+            PeerStation::Arrives | PeerStation::Passes | PeerStation::Taken => line.goal(),
             _ => line.source(),
         };
         let cycles = self.stack_cycles(at);

@@ -62,6 +62,8 @@ impl Rejects {
             "AD_RSP_VN0" if first_set => of(Reason::Response),
             "BL_RSP_VN0" if first_set => of(Reason::Data),
             "BL_WB_VN0" if first_set => of(Reason::Writeback),
+            "AK_NON_UPI" if first_set => of(Reason::Acknowledge),
+            "IV_NON_UPI" if first_set => of(Reason::Invalidate),
             // "Any" in the second set is any of the first.
             "ANY0" => counts.iter().sum::<u64>() - of(Reason::AddressMatch),
             "PA_MATCH" => of(Reason::AddressMatch),

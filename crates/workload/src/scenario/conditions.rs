@@ -167,6 +167,8 @@ pub struct Errand {
 pub struct Conditions {
     /// Bounds of the frequency.
     pub frequency: FrequencyBounds,
+    /// Degrees Celsius of the air that cools the machine; `None` leaves it as it usually is.
+    pub air: Option<u8>,
     /// What cores without work do.
     pub sleep: CoreSleep,
     /// Nanoseconds after which a sleeping core is woken by its timer.

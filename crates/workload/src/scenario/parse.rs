@@ -270,6 +270,9 @@ fn condition<'a>(
             let widths = [("256", 256), ("512", 512)];
             frequency.vectors = Some(line.one_of("the width in bits", "vectors 256, or 512", &widths)?);
         }
+        PhaseSetting::Air => {
+            conditions.air = Some(line.quantity("the temperature", "air 40C", &[("C", 1)], (10, 60))? as u8);
+        }
         PhaseSetting::Sleep => {
             let states = [("c0", CoreSleep::Awake), ("c3", CoreSleep::C3), ("c6", CoreSleep::C6)];
             conditions.sleep = line.one_of("the C-state", "sleep c3, or c6", &states)?;

@@ -32,6 +32,8 @@ words! {
         CrossThrottle = "cross-throttle",
         /// Cores run wide vector instructions.
         Vectors = "vectors",
+        /// The temperature of the air that cools the machine.
+        Air = "air",
         /// The C-state of cores without work.
         Sleep = "sleep",
         /// Timers wake sleeping cores.

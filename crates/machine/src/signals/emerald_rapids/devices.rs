@@ -37,7 +37,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.repeats(stack, words, dws(request), at);
                 self.happens(stack, requests, at);
                 self.all(stack, |lines| &lines.devices.entered, at);
-                if request.walks {
+                if request.walk > 0 {
+                    let lines = &self.signals.lines.devices;
+                    let (reads, level) = (lines.walk_reads, lines.walk_found[usize::from(request.walk - 1) % 3]);
+                    self.repeats(stack, reads, request.walk.into(), at);
+                    self.happens(stack, level, at);
                     self.all(stack, |lines| &lines.devices.walked, at);
                     self.level::<true>(self.signals.lines.devices.walks, stack, at);
                 } else {
@@ -114,7 +118,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 if !reads && !request.is_atomic() {
                     self.all(stack, |lines| &lines.devices.writes_done, at);
                 }
-                if request.walks {
+                if request.walk > 0 {
                     self.level::<false>(walks, stack, at);
                 }
                 self.all(stack, |lines| &lines.devices.done, at);
@@ -162,6 +166,14 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.happens(stack, reply, at);
                 let under_way = self.signals.lines.devices.under_way;
                 under_way.into_iter().for_each(|level| self.level::<false>(level, stack, at));
+            }
+            StackFact::Message { port, words } => {
+                let port = usize::from(port) % 8;
+                let (message, data) = (lines.messages[port], lines.message_words[port]);
+                self.happens(stack, message, at);
+                if words > 0 {
+                    self.repeats(stack, data, words.into(), at);
+                }
             }
             StackFact::TranslatesInterrupt => self.all(stack, |lines| &lines.devices.interrupts, at),
         }
@@ -250,8 +262,13 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     self.happens(goal, writes, at);
                 }
             }
+            PeerStation::Passes => {
+                let arrived = lines.arrived[far][class];
+                self.level::<false>(arrived, goal, at);
+                self.gives_credit(goal, 1 + class, line.port, at);
+            }
             PeerStation::Taken => {
-                let (levels, answered) = ([lines.arrived[far][class], lines.holds_credit[far][class]], lines.answered);
+                let (held, answered) = (lines.holds_credit[far][class], lines.answered);
                 let sent = lines.reply_sent[class];
                 let returned = match (line.link, shared) {
                     // Three agents share the pool.
@@ -260,9 +277,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     (None, false) => lines.returned[usize::from(line.stack)][class],
                     (Some(_), false) => lines.returned_far[to][class],
                 };
-                levels.into_iter().for_each(|level| self.level::<false>(level, goal, at));
+                self.level::<false>(held, goal, at);
                 self.request_under_way(goal, false, at);
-                self.gives_credit(goal, 1 + class, line.port, at);
                 self.all(goal, |lines| &lines.peers.taken_lines, at);
                 self.happens(goal, returned, at);
                 if line.reads {

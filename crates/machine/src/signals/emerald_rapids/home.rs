@@ -24,9 +24,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let without = lines.without_credit[usize::from(!reads)][usize::from(request.unit) % 4];
         if reads {
             let prefetch = match request.prefetch {
-                MemoryPrefetch::Agent | MemoryPrefetch::AgentLost => Some(lines.prefetch_sent[half]),
+                MemoryPrefetch::Agent | MemoryPrefetch::AgentLost | MemoryPrefetch::AgentFull => {
+                    Some(lines.prefetch_sent[half])
+                }
                 // The link sends those.
-                MemoryPrefetch::Never | MemoryPrefetch::Link | MemoryPrefetch::LinkLost => None,
+                _ => None,
             };
             let (read, bypass) = (lines.read, lines.bypass[usize::from(!at_once)]);
             self.happens(agent, read, at);
@@ -75,12 +77,15 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         }
         if observed {
             let lines = &self.signals.lines.home;
-            let lost = |by: usize| [lines.prefetch_lost[by][half], lines.no_room[half], lines.prefetch_squashed];
+            let lost = |by: usize| [lines.prefetch_lost[by][half], lines.dropped[by][half], lines.prefetch_squashed];
+            let full = |by: usize| [lines.prefetch_lost[by][half], lines.no_room[half], lines.prefetch_squashed];
             let runs = |by: usize| [lines.prefetched[by][half], lines.prefetch_taken, lines.merged[by]];
             let pulses = match request.prefetch {
                 MemoryPrefetch::Never => return,
                 MemoryPrefetch::AgentLost => lost(0),
                 MemoryPrefetch::LinkLost => lost(1),
+                MemoryPrefetch::AgentFull => full(0),
+                MemoryPrefetch::LinkFull => full(1),
                 MemoryPrefetch::Agent => runs(0),
                 MemoryPrefetch::Link => runs(1),
             };

@@ -50,6 +50,7 @@ impl LevelSignals {
             (lines.devices.data_inside, INBOUND_DATA.into()),
             // Both halves of a channel.
             (lines.memory.powered_down, 2),
+            (lines.memory.refreshing, 2),
         ] {
             levels[usize::from(level.0)].room = room;
         }

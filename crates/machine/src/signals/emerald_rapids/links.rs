@@ -81,6 +81,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             }
             LinkFact::Leaves { queued, lines: has_line } => {
                 let (in_path, queue) = (lines.in_path, lines.sent_queue);
+                self.keeps_clock(link, 3, flits_of(has_line), at);
                 (0..flits_of(has_line)).for_each(|_| self.level::<false>(in_path, link, at));
                 if queued {
                     (0..flits_of(has_line)).for_each(|_| self.level::<false>(queue, link, at));
@@ -249,6 +250,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     /// Credits come back.
     fn gets_credits(&mut self, link: UnitInstance, credits: &ReturnedCredits, at: Tick) {
         self.credit_slot(link, true, at);
+        self.keeps_clock(link, 2, 1, at);
         self.shares(link, credits.shared.into(), false, at);
         for (levels, counts) in self.signals.lines.links.own_gone.into_iter().zip(credits.own) {
             for (level, count) in levels.into_iter().zip(counts) {
@@ -270,11 +272,16 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     fn comes_in(&mut self, link: UnitInstance, packet: LinkPacket, past: bool, at: Tick) {
         let lines = &self.signals.lines.links;
         let slot = lines.in_slots[packet.lane() as usize][usize::from(packet.slot)];
-        let (half, wakeful) = (lines.half[0], lines.wakeful[usize::from(past)]);
         slot.into_iter().for_each(|line| self.happens(link, line, at));
-        // The clock goes on for it while the own direction rests.
+        self.keeps_clock(link, usize::from(past), flits_of(packet.message.has_line()), at);
+    }
+
+    /// The clock goes on for so many flits while the own direction has few lanes.
+    fn keeps_clock(&mut self, link: UnitInstance, why: usize, flits: u32, at: Tick) {
+        let lines = &self.signals.lines.links;
+        let (half, wakeful) = (lines.half[0], lines.wakeful[why]);
         if self.signals.levels.live(half, link) > 0 {
-            self.happens(link, wakeful, at);
+            self.repeats(link, wakeful, flits, at);
         }
     }
 
@@ -304,7 +311,12 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     fn flow(&mut self, link: UnitInstance, packet: LinkPacket, enters: bool, at: Tick) {
         self.holds(self.flow_level(packet), link, enters, at);
         if packet.message.class() == LinkClass::Writeback {
-            self.holds(self.signals.lines.links.writebacks[usize::from(packet.network)], link, enters, at);
+            let lines = &self.signals.lines.links;
+            let [level, none] = [lines.writebacks, lines.no_writebacks].map(|of| of[usize::from(packet.network)]);
+            self.holds(level, link, enters, at);
+            if self.signals.levels.live(level, link) == u32::from(enters) {
+                self.holds(none, link, !enters, at);
+            }
         }
     }
 
@@ -327,6 +339,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         match (from, to) {
             (Some(LinkWidth::Half), LinkWidth::Full) => self.repeats((sender, link), widens, WIDENING, at),
             (Some(LinkWidth::Full), LinkWidth::Half) => self.repeats((sender, link), narrows, NARROWING, at),
+            (None, _) => {
+                let none = self.signals.lines.links.no_writebacks;
+                none.into_iter().for_each(|level| self.level::<true>(level, (sender, link), at));
+            }
             _ => {}
         }
         for (width, on) in from.map(|from| (from, false)).into_iter().chain([(to, true)]) {

@@ -5,11 +5,13 @@
 use pericore_engine::Tick;
 
 use super::Model;
-use super::address::{self, mesh_port, port};
+use super::address::{self, PORTS, mesh_port, port};
 use super::core::ThreadState;
 use super::event::Event;
 use super::request::{Request, RequestId};
-use pericore_facts::emerald_rapids::{DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact};
+use pericore_facts::emerald_rapids::{
+    DeviceRequest, DeviceStation, Fact, Kind, Readers, Ring, StackFact, UnitInstance,
+};
 use pericore_parts::lanes::IoLanes;
 use pericore_workload::{DeviceAim, MessageKind};
 
@@ -32,6 +34,8 @@ const UP: Tick = 150;
 pub const DEVICE: Tick = 750;
 /// Translations that the IOMMU keeps: one request in so many needs another page (assumption: sequential buffers of 4 KiB pages).
 const REQUESTS_OF_A_PAGE: u32 = 64;
+/// Lines for which an entry of a page table's lowest three levels stands: 4 KiB, 2 MiB, 1 GiB.
+const WALKED: [u32; 3] = [REQUESTS_OF_A_PAGE, 1 << 15, 1 << 24];
 
 /// A stack's devices.
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,8 +61,9 @@ impl Model {
         line: u32,
         reader: &mut R,
     ) {
-        let walks = line.is_multiple_of(REQUESTS_OF_A_PAGE);
-        let request = DeviceRequest { kind, port: port(line), walks };
+        // Of the levels of a page table, a walk reads those whose entry is another one than for the page before.
+        let walk = WALKED.iter().take_while(|&&lines| line.is_multiple_of(lines)).count() as u8;
+        let request = DeviceRequest { kind, port: port(line), walk };
         reader.read(self.now, Fact::Device((socket.into(), stack), station, request));
     }
 
@@ -106,6 +111,29 @@ impl Model {
         self.wheel.schedule(self.clocks.uclk.align_up(next), Event::Device.of(number));
     }
 
+    /// Devices of a workload begin (true) or end to work. Each tells what latency it bears (PCIe's LTR message), and
+    /// one that begins also that it is there (MCTP's Discovery Notify, of one double word, as DSP0238 has it). A stack
+    /// has devices on all its ports.
+    pub(super) fn announce_devices<R: Readers>(&mut self, begin: bool, reader: &mut R) {
+        if !self.devices_only {
+            return;
+        }
+        let stacks = self.places.stacks();
+        let mut of_workload: Vec<UnitInstance> = (0..self.threads.len() as u16)
+            .map(|number| {
+                (self.socket_of(self.threads[usize::from(number)].core).into(), number / self.around % stacks)
+            })
+            .collect();
+        of_workload.sort_unstable();
+        of_workload.dedup();
+        for (stack, port) in of_workload.into_iter().flat_map(|stack| (0..PORTS as u8).map(move |port| (stack, port))) {
+            reader.read(self.now, Fact::Stack(stack, StackFact::Message { port, words: 0 }));
+            if begin {
+                reader.read(self.now, Fact::Stack(stack, StackFact::Message { port, words: 1 }));
+            }
+        }
+    }
+
     /// A request of a workload's device is done: its place is free.
     pub(super) fn device_done<R: Readers>(&mut self, number: u16, reader: &mut R) {
         self.work.done += 1;
@@ -150,6 +178,7 @@ impl Model {
 
     /// A request of a device enters the stack and goes out on the mesh.
     fn inbound<R: Readers>(&mut self, kind: Kind, socket: u8, stack: u16, line: u32, device: u16, reader: &mut R) {
+        self.devices_request(socket, reader);
         self.line_at(DeviceStation::Enters, kind, socket, stack, line, reader);
         if kind == Kind::DmaRead {
             self.read_enters(socket, stack);

@@ -36,6 +36,9 @@ pub enum Event {
     CreditOut,
     /// Credits have come back.
     CreditIn,
+    /// An agent's way onto the mesh has room again for what a request needs: an acknowledgement, a snoop.
+    AcknowledgeRoom,
+    InvalidateRoom,
     /// An agent has taken a message of a link.
     AgentCredit,
     /// A link has trained.
@@ -98,6 +101,8 @@ impl Event {
         Self::FlowPump,
         Self::CreditOut,
         Self::CreditIn,
+        Self::AcknowledgeRoom,
+        Self::InvalidateRoom,
         Self::AgentCredit,
         Self::Trained,
         Self::Device,

@@ -348,6 +348,7 @@ impl Model {
         self.cores[usize::from(core)].running -= 1;
         if self.cores[usize::from(core)].running == 0 {
             let socket = u16::from(self.socket_of(core));
+            self.core_works(core, false);
             self.core_sleeps(socket, reader);
         }
     }

@@ -17,6 +17,8 @@ pub struct Places {
     pub m3upi: Vec<u8>,
     /// Where the system agent joins the mesh: the first place without a unit, such as that of a core that is not sold (assumption).
     pub ubox: u8,
+    /// Tiles on other dies than the first, one bit each.
+    other_dies: u128,
     /// By core of a socket: the slice beside it.
     slots: Vec<u8>,
 }
@@ -37,7 +39,15 @@ impl Places {
         };
         let ubox = tiles.iter().position(|tile| tile.unit.is_none()).unwrap_or_default() as u8;
         let slots = (0..parameters.cores).map(|core| parameters.slot(core)).collect();
-        Self { cha: of("cha"), m2m: of("m2m"), m2pcie: of("m2pcie"), m3upi: of("m3upi"), ubox, slots }
+        let dies = parameters.floor.dies;
+        let is_of_other = |tile: &Tile| tile.row >= dies.rows || tile.column >= dies.columns;
+        let other_dies = (0..).zip(tiles).map(|(number, tile)| u128::from(is_of_other(tile)) << number).sum();
+        Self { cha: of("cha"), m2m: of("m2m"), m2pcie: of("m2pcie"), m3upi: of("m3upi"), ubox, other_dies, slots }
+    }
+
+    /// True if a tile is on another die than the first.
+    pub const fn is_of_other_die(&self, tile: u8) -> bool {
+        self.other_dies >> tile & 1 == 1
     }
 
     /// The place of a core of a socket among the places for cores: those of a part with fewer lie among them evenly.

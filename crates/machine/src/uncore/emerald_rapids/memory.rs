@@ -60,6 +60,9 @@ impl Credits {
     }
 }
 
+/// Credits of a subchannel's read queue that prefetches leave to reads (assumption).
+const KEPT_FOR_READS: u8 = 8;
+
 /// True if a prefetch runs ahead of a request's read of memory, where there is room for it.
 #[inline]
 const fn is_prefetched(kind: Kind) -> bool {
@@ -81,11 +84,13 @@ fn in_memory(request: &Request) -> MemoryRequest {
         (true, _) => (MemoryAction::Write, MemoryPrefetch::Never),
         (false, runs) if is_prefetched(request.kind()) => {
             let of_link = request.kind().queue() == Queue::Remote;
-            let prefetch = match (of_link, runs) {
-                (false, true) => MemoryPrefetch::Agent,
-                (false, false) => MemoryPrefetch::AgentLost,
-                (true, true) => MemoryPrefetch::Link,
-                (true, false) => MemoryPrefetch::LinkLost,
+            let prefetch = match (of_link, runs, request.no_room) {
+                (false, true, _) => MemoryPrefetch::Agent,
+                (false, false, false) => MemoryPrefetch::AgentLost,
+                (false, false, true) => MemoryPrefetch::AgentFull,
+                (true, true, _) => MemoryPrefetch::Link,
+                (true, false, false) => MemoryPrefetch::LinkLost,
+                (true, false, true) => MemoryPrefetch::LinkFull,
             };
             (MemoryAction::Read, prefetch)
         }
@@ -167,14 +172,14 @@ impl Model {
         let place = self.map.place(line);
         let (unit, _) = seen(place);
         let credits = self.credits[self.subchannel(socket, place)].reads;
-        // A prefetch needs room in the queue to be of use.
-        let prefetched = is_prefetched(class.kind) && credits > 8;
-        let to_memory = in_memory(&Request { place, prefetched, writes: false, ..self.pool[request] });
+        // A prefetch needs room in the queue to be of use: with little left it is dropped.
+        let (prefetched, no_room) = (is_prefetched(class.kind) && credits > KEPT_FOR_READS, credits == 0);
+        let to_memory = in_memory(&Request { place, prefetched, no_room, writes: false, ..self.pool[request] });
         // Under more load requests go through the home agent's pipe (2.2.6, BYPASS_CHA_IMC).
         let bypasses = wait == 0 && self.credits[self.subchannel(socket, place)].is_light_load();
         reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, bypasses, credits > 0));
         let entry = &mut self.pool[request];
-        (entry.place, entry.prefetched) = (place, prefetched);
+        (entry.place, entry.prefetched, entry.no_room) = (place, prefetched, no_room);
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
         let at = self.mesh_send(socket, Ring::Address, 0, from, to, reader);
@@ -262,6 +267,7 @@ impl Model {
     /// A request with its credit goes to its subchannel.
     fn announce(&mut self, request: RequestId) {
         let Request { socket, line, place, writes, partial, .. } = self.pool[request];
+        self.lines_moved[usize::from(socket)] += 1;
         let number = self.subchannel(socket, place);
         let clock = self.clocks.dclk;
         let subchannel = &mut self.subchannels[number];

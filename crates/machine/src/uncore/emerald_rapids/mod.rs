@@ -63,7 +63,7 @@ use times::Times;
 
 pub use parameters::part::{PartError, add as add_part, find as find_part};
 pub use parameters::{Parameters, SETTINGS};
-use pericore_facts::emerald_rapids::{Clocks, Readers, Ring, UnitInstance};
+use pericore_facts::emerald_rapids::{Clocks, Readers, Reason, Ring, UnitInstance};
 use pericore_parts::lanes::Lanes;
 use pericore_parts::program::ByFunction;
 use pericore_parts::work::{Work, Worker};
@@ -109,8 +109,13 @@ pub struct Model {
     subchannels: Vec<Subchannel>,
     /// When each subchannel acts next.
     channel_next: Agenda<{ MOST_SUBCHANNELS / 4 }>,
-    /// What the phase asks of the memory channels.
+    /// What the phase asks of the memory channels, and what those of each socket do.
     memory: MemoryConditions,
+    memory_set: [MemoryConditions; 2],
+    /// Lines that memory has read and written for each socket's requests.
+    lines_moved: [u64; 2],
+    /// Bits of the vectors that the phase's threads work with.
+    vectors: u16,
     outcomes: Vec<Outcome>,
     power: Power,
     links: Links,
@@ -135,6 +140,8 @@ pub struct Model {
     /// named.
     first_socket: u8,
     around: u16,
+    /// The core of each socket that the first of its threads runs on.
+    first_core: u16,
     named_memory: Option<u8>,
     /// Threads also do what a system does besides its workload.
     system: bool,
@@ -231,6 +238,8 @@ impl Model {
             Event::FlowPump => self.flow_pump(subject, reader),
             Event::CreditOut => self.credit_out(subject, reader),
             Event::CreditIn => self.credit_in(subject, reader),
+            Event::AcknowledgeRoom => self.has_room(subject, Reason::Acknowledge, reader),
+            Event::InvalidateRoom => self.has_room(subject, Reason::Invalidate, reader),
             Event::AgentCredit => self.agent_credit(subject, reader),
             Event::Trained => self.trained(subject, reader),
             Event::Device => self.device(subject, reader),

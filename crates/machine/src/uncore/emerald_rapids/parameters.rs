@@ -43,6 +43,7 @@ const fn phase_settings(family: &'static str, ratios: [u8; 3]) -> PhaseSettings 
             PhaseSetting::PeakPower,
             PhaseSetting::CrossThrottle,
             PhaseSetting::Vectors,
+            PhaseSetting::Air,
             PhaseSetting::Sleep,
             PhaseSetting::Wake,
             PhaseSetting::SelfRefresh,

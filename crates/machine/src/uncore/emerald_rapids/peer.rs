@@ -12,6 +12,7 @@ use super::Model;
 use super::address::{PORTS, port};
 use super::device::{DEVICE, THROUGH};
 use super::event::Event;
+use super::layout::LINKS as BUILT_LINKS;
 use super::link::Packet;
 use pericore_facts::emerald_rapids::{Fact, LinkMessage, PeerLine, PeerStation, Readers, Taker, stop_port};
 use pericore_workload::MessageKind;
@@ -33,6 +34,8 @@ struct Peer {
     line: PeerLine,
     /// It has waited for a credit.
     waits: bool,
+    /// It has gone through the other stack's mesh stop.
+    passed: bool,
     /// The device of a workload whose access it is, or a number that none has.
     device: u16,
 }
@@ -144,8 +147,9 @@ impl Model {
 
     /// A line comes into its stack.
     fn peer_enters<R: Readers>(&mut self, line: PeerLine, device: u16, reader: &mut R) {
+        self.devices_request(line.socket, reader);
         reader.read(self.now, Fact::Peer(PeerStation::Enters, line));
-        let id = self.peers.lines.add(Peer { line, waits: false, device });
+        let id = self.peers.lines.add(Peer { line, waits: false, passed: false, device });
         self.peers.source(&line).waiting.push_back(id);
     }
 
@@ -188,7 +192,11 @@ impl Model {
         let (from, to) = (self.places.m2pcie[usize::from(stack)], self.places.m2pcie[usize::from(other)]);
         let port = stop_port(line.port);
         match line.link {
-            Some(link) => self.send_packet(socket, link, packet.through(port), from, to, 0, then, reader),
+            Some(link) => {
+                // As agents of such numbers do, stacks take turns with the virtual networks.
+                let number = link + BUILT_LINKS * (stack % 2);
+                self.send_packet(socket, number, packet.through(port), from, to, 0, then, reader);
+            }
             None => {
                 let arrives = self.mesh_send(socket, packet.far_ring(), port, from, to, reader);
                 self.wheel.schedule(arrives, then);
@@ -200,13 +208,20 @@ impl Model {
     pub(super) fn peer_arrives<R: Readers>(&mut self, id: u16, reader: &mut R) {
         let line = self.peers.lines[id].line;
         reader.read(self.now, Fact::Peer(PeerStation::Arrives, line));
-        let takes = if line.reads { DEVICE } else { THROUGH };
-        self.wheel.schedule(self.now + takes * self.times.uclk, Event::PeerTaken.of(id));
+        self.wheel.schedule(self.now + THROUGH * self.times.uclk, Event::PeerTaken.of(id));
     }
 
-    /// The other stack has taken a line, or has the data that was asked for.
+    /// A line has gone through the other stack, which has taken it then, or has the data that was asked for.
     pub(super) fn peer_taken<R: Readers>(&mut self, id: u16, reader: &mut R) {
-        let line = self.peers.lines[id].line;
+        let Peer { line, passed, .. } = self.peers.lines[id];
+        if !passed {
+            self.peers.lines[id].passed = true;
+            reader.read(self.now, Fact::Peer(PeerStation::Passes, line));
+            if line.reads {
+                self.wheel.schedule(self.now + (DEVICE - THROUGH) * self.times.uclk, Event::PeerTaken.of(id));
+                return;
+            }
+        }
         reader.read(self.now, Fact::Peer(PeerStation::Taken, line));
         let message = if line.reads { LinkMessage::SharedDone } else { LinkMessage::Completion };
         let packet = Packet::new(message).for_taker(Some(Taker::Stack(line.stack)));

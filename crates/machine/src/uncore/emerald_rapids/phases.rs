@@ -4,6 +4,7 @@ use pericore_facts::emerald_rapids::Readers;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::address::SUBCHANNELS;
 use super::core::{Thread, ThreadState};
 use super::event::Event;
 use super::{Model, Stores};
@@ -14,24 +15,27 @@ impl Model {
     /// The phase whose turn it is begins.
     pub(super) fn begin_phase<R: Readers>(&mut self, reader: &mut R) {
         let Some((workload, conditions)) = self.work.course.begin(self.now) else {
+            self.vectors = 0;
+            self.begin_memory(&MemoryConditions::default());
             self.begin_power(&Conditions::default(), reader);
             self.begin_errands(&[]);
-            self.begin_memory(&MemoryConditions::default());
             self.links.begin(LinkConditions::default());
             self.system = false;
             return;
         };
+        self.vectors = workload.as_ref().map_or(0, |workload| workload.vectors);
         if let Some(workload) = workload.filter(|workload| workload.kind != Kind::Idle) {
             if self.work.course.goes_on() {
                 self.go_on(&workload);
             } else {
                 self.set_to_work(&workload);
+                self.announce_devices(true, reader);
             }
         }
         self.wake_cores(reader);
+        self.begin_memory(&conditions.memory);
         self.begin_power(&conditions, reader);
         self.begin_errands(&conditions.errands);
-        self.begin_memory(&conditions.memory);
         self.links.begin(conditions.links);
         self.system = conditions.system;
         if !self.work.course.is_last_and_open() {
@@ -44,9 +48,10 @@ impl Model {
         let (all, active) = (u16::from(self.sockets), u16::from(self.parameters.active_cores));
         // Threads go round the sockets, unless the workload is one of a socket's devices.
         let (first, around) = workload.socket.map_or((0, all), |socket| (u16::from(socket), 1));
+        let first_core = workload.cpu % active;
         let thread = |number: u16| Thread {
             generator: Generator::new(workload, number),
-            core: self.core_number((first + number % around) as u8, (number / around % active) as u8),
+            core: self.core_number((first + number % around) as u8, ((number / around + first_core) % active) as u8),
             ready: self.now,
             held: None,
             coming: None,
@@ -63,6 +68,7 @@ impl Model {
             Kind::NtStore => Stores::Streaming,
             _ => Stores::Plain,
         };
+        self.first_core = first_core;
         self.devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
         (self.first_socket, self.around, self.named_memory) = (first as u8, around, workload.memory);
         self.stores_apart = workload.kind == Kind::Loaded;
@@ -96,16 +102,21 @@ impl Model {
         }
     }
 
-    /// Settings of the memory channels hold from the next cycle on.
+    /// What a phase asks of memory; power units have their say as they see it.
     fn begin_memory(&mut self, memory: &MemoryConditions) {
-        if *memory == self.memory {
+        self.memory = *memory;
+    }
+
+    /// Settings of a socket's memory channels hold from the next cycle on.
+    pub(super) fn set_memory(&mut self, socket: u16, memory: MemoryConditions) {
+        if std::mem::replace(&mut self.memory_set[usize::from(socket)], memory) == memory {
             return;
         }
-        self.memory = *memory;
         let clock = self.clocks.dclk;
         let idle = memory.self_refresh.map(|idle| self.work.course.ticks(idle) / clock.ticks());
-        let (settings, cycle) = (channel_conditions(memory, idle), clock.cycles(self.now) + 1);
-        for (index, subchannel) in self.subchannels.iter_mut().enumerate() {
+        let (settings, cycle) = (channel_conditions(&memory, idle), clock.cycles(self.now) + 1);
+        let first = usize::from(socket) * SUBCHANNELS as usize;
+        for (index, subchannel) in self.subchannels.iter_mut().enumerate().skip(first).take(SUBCHANNELS as usize) {
             subchannel.set_conditions(settings, cycle);
             self.channel_next.set(index, subchannel.next_tick());
         }
@@ -114,10 +125,14 @@ impl Model {
     /// Cores with threads run from now on.
     fn wake_cores<R: Readers>(&mut self, reader: &mut R) {
         let mut woken = vec![0; usize::from(self.sockets)];
-        for thread in self.threads.iter().filter(|_| !self.devices_only) {
-            let core = &mut self.cores[usize::from(thread.core)];
-            woken[usize::from(thread.core / u16::from(self.parameters.cores))] += u16::from(core.running == 0);
+        for index in 0..if self.devices_only { 0 } else { self.threads.len() } {
+            let number = self.threads[index].core;
+            let core = &mut self.cores[usize::from(number)];
             core.running += 1;
+            if core.running == 1 {
+                woken[usize::from(self.socket_of(number))] += 1;
+                self.core_works(number, true);
+            }
         }
         if self.now == 0 {
             self.power.start(woken, self.parameters.active_cores.into(), reader);
@@ -148,6 +163,7 @@ impl Model {
             return;
         }
         if !self.work.course.goes_on() {
+            self.announce_devices(false, reader);
             self.threads.clear();
         }
         self.begin_phase(reader);

@@ -125,7 +125,10 @@ impl Model {
                 Some(owner) => self.turn_away(request, owner, reader),
                 None => match self.shortage(request) {
                     Some(of) => self.wait_for_credit(request, of, reader),
-                    None => self.accept(request, reader),
+                    None => match self.full_egress(request) {
+                        Some((of, room)) => self.wait_for_egress(request, of, room, reader),
+                        None => self.accept(request, reader),
+                    },
                 },
             }
             let (socket, cha) = self.agent_of(number);
@@ -142,7 +145,7 @@ impl Model {
 
     /// Another request to the same line is under way: this one tries again when that is done.
     pub(super) fn turn_away<R: Readers>(&mut self, request: RequestId, owner: RequestId, reader: &mut R) {
-        self.tell_reject(request, Reason::AddressMatch, reader);
+        self.report_reject(request, Reason::AddressMatch, reader);
         let mut last = owner;
         while self.pool[last].next != NO_REQUEST {
             last = self.pool[last].next;

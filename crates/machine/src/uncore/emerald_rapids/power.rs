@@ -1,13 +1,15 @@
 //! The power control unit: frequencies and who bounds them, C-states of cores and package, the regulators' states.
 //!
 //! Most of what counts here is a fact about a package that holds or does not. The facts follow from the state: after every change of it
-//! those that differ are told. Cores run at the frequency that is decided; the mesh keeps its own.
+//! those that differ are told. Cores run at the frequency that is decided; the mesh keeps its own. What heats the package is what its
+//! cores, mesh and memory do, and heat lowers the frequency and holds memory back.
 
 mod bounds;
+mod heat;
+mod package;
 
-use std::collections::VecDeque;
-
-use bounds::Decision;
+use heat::{HeatLoad, LOOK};
+use package::{AIR, Package};
 use pericore_engine::Tick;
 
 use super::Model;
@@ -27,32 +29,10 @@ const CORE_CHANGE: Tick = 10;
 /// (assumptions).
 const TIMER_WORK: Tick = 2;
 const TOO_SOON: Tick = 100;
-
-/// A package.
-#[derive(Debug)]
-struct Package {
-    active: u16,
-    light: u16,
-    deep: u16,
-    decision: Decision,
-    /// Facts that have been told, a bit each.
-    told: u32,
-    /// When it goes on into the deep state, and when its frequency has changed.
-    deep_at: Tick,
-    changed_at: Tick,
-    /// Cores that sleep are woken one by one, at this interval.
-    wakes_every: Tick,
-    next_wake: Tick,
-    /// When cores that were woken sleep again.
-    sleep_at: VecDeque<Tick>,
-    /// When those that change their states have changed.
-    cores_changed_at: VecDeque<Tick>,
-    /// State that cores ask for, and whether they are sent to a lighter one.
-    asks_light: bool,
-    demotes: bool,
-    /// The tick of the look at it that counts.
-    watched: Tick,
-}
+/// Microseconds after a device's last request for which the frequency stays above what devices need (assumption).
+const DEVICES_NEED: Tick = 10;
+/// Microseconds of a package's way into C2E or C6, or back (assumption).
+const CHANGE_OF_PACKAGE: Tick = 1;
 
 /// The power units of all sockets.
 #[derive(Debug)]
@@ -63,60 +43,12 @@ pub struct Power {
     microsecond: Tick,
 }
 
-impl Package {
-    fn facts(&self, now: Tick) -> u32 {
-        let mut facts = self.decision.facts();
-        let mut holds = |fact: PackageCondition, on: bool| facts |= u32::from(on) << fact as u32;
-        let (runs, deep) = (self.active > 0, self.active == 0 && now >= self.deep_at);
-        // From three quarters of its cores on (assumption) power limits the frequency, from half of them on (assumption) the regulators
-        // work with all their phases.
-        let cores = self.active + self.light + self.deep;
-        let full_load = runs && 2 * self.active >= cores;
-        if runs && 4 * self.active >= 3 * cores && !self.decision.is_bounded() {
-            holds(PackageCondition::PowerLimit, true);
-        }
-        holds(PackageCondition::Changes, now < self.changed_at);
-        holds(PackageCondition::PackageRuns, runs);
-        holds(PackageCondition::PackageLight, !runs && !deep);
-        holds(PackageCondition::PackageDeep, deep);
-        holds(PackageCondition::MemorySheds, deep);
-        holds(PackageCondition::RegulatorFull, full_load);
-        holds(PackageCondition::RegulatorPart, runs && !full_load);
-        holds(PackageCondition::RegulatorLight, !runs && !deep);
-        holds(PackageCondition::RegulatorDeep, deep);
-        facts
-    }
-
-    fn next_tick(&self, now: Tick) -> Tick {
-        let deep = if self.active == 0 && now < self.deep_at { self.deep_at } else { Tick::MAX };
-        let changed = if now < self.changed_at { self.changed_at } else { Tick::MAX };
-        let sleeps = self.sleep_at.front().copied().unwrap_or(Tick::MAX);
-        let core_changed = self.cores_changed_at.front().copied().unwrap_or(Tick::MAX);
-        self.next_wake.min(deep).min(changed).min(sleeps).min(core_changed)
-    }
-}
-
 impl Power {
     /// Sockets on which no core runs.
     pub fn new(sockets: u8, parameters: &Parameters, microsecond: Tick) -> Self {
         let [least, _, highest] = parameters.phases.ratios;
         let ratios = [least, (parameters.core_mhz / 100) as u8, highest];
-        let package = |_| Package {
-            active: 0,
-            light: 0,
-            deep: 0,
-            decision: Decision::of(&Default::default(), ratios),
-            told: 0,
-            deep_at: 0,
-            changed_at: 0,
-            wakes_every: 0,
-            next_wake: Tick::MAX,
-            sleep_at: VecDeque::new(),
-            cores_changed_at: VecDeque::new(),
-            asks_light: false,
-            demotes: false,
-            watched: 0,
-        };
+        let package = |_| Package::new(ratios, DEVICES_NEED * microsecond, CHANGE_OF_PACKAGE * microsecond);
         Self { packages: (0..sockets).map(package).collect(), ratios, microsecond }
     }
 
@@ -134,6 +66,9 @@ impl Power {
             (package.active, package.deep) = (active, cores - active);
             (0..active).for_each(|_| reader.read(0, Fact::Core(socket, None, CState::Runs, false)));
             (active..cores).for_each(|_| reader.read(0, Fact::Core(socket, None, CState::Deep, false)));
+            // What it is in, it has been in before.
+            package.follow(0);
+            package.settles_at = 0;
             self.tell(socket, 0, reader);
         }
     }
@@ -141,8 +76,9 @@ impl Power {
     /// Tells the facts that have changed.
     fn tell<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
         let package = &mut self.packages[usize::from(socket)];
+        package.follow(now);
         let facts = package.facts(now);
-        let before = std::mem::replace(&mut package.told, facts);
+        let before = std::mem::replace(&mut package.reported, facts);
         for &condition in PackageCondition::ALL {
             let held = |facts: u32| facts >> condition as u32 & 1 == 1;
             if held(before) != held(facts) {
@@ -184,8 +120,8 @@ impl Power {
         if package.active == 0 {
             package.deep_at = now + BEFORE_DEEP * self.microsecond;
         }
-        let demoted = package.demotes && !package.asks_light;
-        let (sleepers, state) = if package.asks_light || demoted {
+        let demoted = package.demotes && !package.requests_light;
+        let (sleepers, state) = if package.requests_light || demoted {
             (&mut package.light, CState::Light)
         } else {
             (&mut package.deep, CState::Deep)
@@ -201,18 +137,63 @@ impl Power {
         let microsecond = self.microsecond;
         let package = &mut self.packages[usize::from(socket)];
         let cores = Tick::from(package.active + package.light + package.deep);
-        let decision = Decision::of(&conditions.frequency, self.ratios);
-        if decision.ratio != package.decision.ratio {
-            package.changed_at = now + CHANGE * microsecond;
-        }
-        package.decision = decision;
-        package.asks_light = conditions.sleep == CoreSleep::C3;
+        let air = conditions.air.unwrap_or(AIR);
+        package.heat.move_air(i32::from(air) - i32::from(package.air));
+        (package.bounds, package.air) = (conditions.frequency, air);
+        package.requests_light = conditions.sleep == CoreSleep::C3;
         let wake = conditions.wake.map(|nanoseconds| nanoseconds * microsecond / 1000);
         package.demotes = wake.is_some_and(|every| every < TOO_SOON * microsecond);
         // The cores' timers are spread evenly.
         package.wakes_every = wake.map_or(0, |every| (every / cores).max(1));
         package.next_wake = if wake.is_some() { now + package.wakes_every } else { Tick::MAX };
+        self.look_again(socket, now);
+        self.decide(socket, now, reader);
+    }
+
+    /// Decides anew how fast cores run.
+    fn decide<R: Readers>(&mut self, socket: u16, now: Tick, reader: &mut R) {
+        let package = &mut self.packages[usize::from(socket)];
+        let decision = package.decide(self.ratios);
+        if decision.ratio != package.decision.ratio {
+            package.changed_at = now + CHANGE * self.microsecond;
+        }
+        package.decision = decision;
         self.tell(socket, now, reader);
+    }
+
+    /// Looks at the sensors again, since something that heats the package has changed.
+    fn look_again(&mut self, socket: u16, now: Tick) {
+        let package = &mut self.packages[usize::from(socket)];
+        package.look_at = package.look_at.min(now + LOOK * self.microsecond);
+    }
+
+    /// A core of a die, the power unit's own (0) or another, begins or ends to work.
+    fn works(&mut self, socket: u16, die: usize, begins: bool, now: Tick) {
+        let busy = &mut self.packages[usize::from(socket)].busy[die];
+        *busy = if begins { *busy + 1 } else { *busy - 1 };
+        self.look_again(socket, now);
+    }
+
+    /// Looks at the sensors if that is due; `carried` is what the mesh and memory have carried so far.
+    fn look(&mut self, socket: u16, carried: [u64; 2], now: Tick) {
+        let (ratios, interval) = (self.ratios, LOOK * self.microsecond);
+        let package = &mut self.packages[usize::from(socket)];
+        if now < package.look_at {
+            return;
+        }
+        let [messages, lines] = [0, 1].map(|which| carried[which] - package.carried[which]);
+        package.carried = carried;
+        let load = HeatLoad { messages, lines, ..package.load(package.decision.ratio, ratios) };
+        let wanted = bounds::requested(&package.bounds, ratios[1]).min(ratios[2]);
+        let rests = package.heat.look(&load, wanted, ratios[0]) && messages == 0 && package.busy == [0; 2];
+        package.look_at = if rests { Tick::MAX } else { now + interval };
+    }
+
+    /// Devices of a socket ask for something. True if they did not before.
+    fn devices_request(&mut self, socket: u16, now: Tick) -> bool {
+        let package = &mut self.packages[usize::from(socket)];
+        package.devices_requested = now;
+        !std::mem::replace(&mut package.devices_work, true)
     }
 
     /// Makes the changes that are due.
@@ -236,7 +217,9 @@ impl Power {
                 break;
             }
         }
-        self.tell(socket, now, reader);
+        let package = &mut self.packages[usize::from(socket)];
+        package.devices_work &= now < package.devices_requested + package.devices_need;
+        self.decide(socket, now, reader);
     }
 }
 
@@ -244,11 +227,42 @@ impl Model {
     /// The power units learn what holds in a phase.
     pub(super) fn begin_power<R: Readers>(&mut self, conditions: &Conditions, reader: &mut R) {
         for socket in 0..u16::from(self.sockets) {
+            self.power.packages[usize::from(socket)].vectors = self.vectors;
             self.power.begin(socket, conditions, self.now, reader);
-            self.watch_package(socket);
-            let mhz = self.power.mhz(socket, self.parameters.core_mhz);
+            self.package_changes(socket);
+        }
+    }
+
+    /// Cores run as the power unit has decided, and memory does what it asks for.
+    fn package_changes(&mut self, socket: u16) {
+        self.watch_package(socket);
+        let mhz = self.power.mhz(socket, self.parameters.core_mhz);
+        if mhz != self.times.mhz[usize::from(socket)] {
             let pace = CoreTimes::new(&self.parameters, self.clocks.ticks_per_second, mhz);
-            self.times.paces[usize::from(socket)] = pace;
+            (self.times.mhz[usize::from(socket)], self.times.paces[usize::from(socket)]) = (mhz, pace);
+        }
+        let rests = self.power.packages.iter().all(Package::is_deep);
+        for socket in 0..u16::from(self.sockets) {
+            let memory = self.power.packages[usize::from(socket)].memory(&self.memory, rests);
+            self.set_memory(socket, memory);
+        }
+    }
+
+    /// A core, numbered over the machine, begins or ends to work.
+    pub(super) fn core_works(&mut self, core: u16, begins: bool) {
+        let socket = u16::from(self.socket_of(core));
+        let tile = self.core_tile(core);
+        let is_other = self.places.is_of_other_die(tile);
+        self.power.works(socket, usize::from(is_other), begins, self.now);
+        self.watch_package(socket);
+    }
+
+    /// A device of a socket asks for something: the frequency stays above what devices need.
+    pub(super) fn devices_request<R: Readers>(&mut self, socket: u8, reader: &mut R) {
+        let socket = u16::from(socket);
+        if self.power.devices_request(socket, self.now) {
+            self.power.decide(socket, self.now, reader);
+            self.package_changes(socket);
         }
     }
 
@@ -260,8 +274,10 @@ impl Model {
 
     /// A power unit's next change may be due.
     pub(super) fn step_power<R: Readers>(&mut self, socket: u16, reader: &mut R) {
+        let carried = [self.mesh.carried(socket), self.lines_moved[usize::from(socket)]];
+        self.power.look(socket, carried, self.now);
         self.power.step(socket, self.now, reader);
-        self.watch_package(socket);
+        self.package_changes(socket);
     }
 
     fn watch_package(&mut self, socket: u16) {

@@ -62,6 +62,7 @@ impl<R: Readers> Cores<R> for Model {
             core.running += 1;
             if core.running == 1 {
                 self.power.core_wakes(self.socket_of(number).into(), self.now, reader);
+                self.core_works(number, true);
             }
         }
     }

@@ -40,6 +40,8 @@ pub struct Request {
     pub turned_away: bool,
     /// A memory prefetch runs ahead of it.
     pub prefetched: bool,
+    /// Memory had no room at all for one.
+    pub no_room: bool,
     /// When it comes to its agent's queue, or came, for as long as it waits for its look-up.
     pub came: Tick,
     /// When it took its entry in the table of requests.
@@ -73,6 +75,7 @@ impl Request {
             only_bits: false,
             turned_away: false,
             prefetched: false,
+            no_room: false,
             came: NEVER,
             listed: NEVER,
             announced: false,

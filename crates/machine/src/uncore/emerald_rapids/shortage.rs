@@ -4,6 +4,8 @@
 //! agents, so who waits for a credit gets one. What goes to its home also takes entries there, until the home is done
 //! with it: that waits for memory, and for nothing of the agent.
 
+mod egress;
+
 use std::collections::VecDeque;
 
 use pericore_engine::Tick;
@@ -15,7 +17,7 @@ use pericore_facts::emerald_rapids::{Found, Kind, Queue, Readers, Reason};
 
 /// Credits of an agent: for requests, responses, data, writebacks (assumption: unpublished; enough for a link's published bandwidth,
 /// of which a sixteenth is an agent's).
-const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16];
+const ALL: [i16; Reason::COUNT] = [0, 8, 16, 16, 16, 0, 0];
 /// Entries at the other socket's home beyond those of requests that writes may take, and that they have while requests
 /// wait: then at least one request gets through beside them (assumption).
 const FOR_WRITES: i16 = 4;
@@ -156,7 +158,7 @@ impl Model {
     /// Turns a request away until its agent has a credit again.
     pub(super) fn wait_for_credit<R: Readers>(&mut self, request: RequestId, of: Reason, reader: &mut R) {
         let Request { socket, cha, .. } = self.pool[request];
-        self.tell_reject(request, of, reader);
+        self.report_reject(request, of, reader);
         let number = self.agent_number(socket, cha);
         let agent = &mut self.agents[usize::from(number)];
         agent.unsent.waiting[of as usize].push_back(request, &mut self.pool);
@@ -164,7 +166,7 @@ impl Model {
     }
 
     /// A request is turned away.
-    pub(super) fn tell_reject<R: Readers>(&mut self, request: RequestId, reason: Reason, reader: &mut R) {
+    pub(super) fn report_reject<R: Readers>(&mut self, request: RequestId, reason: Reason, reader: &mut R) {
         let Request { socket, cha, class, turned_away, .. } = self.pool[request];
         self.pool[request].turned_away = true;
         let queue = class.kind.queue();
@@ -262,7 +264,7 @@ impl Model {
         }
         if home != socket && agent.is_short(Reason::Writeback) {
             if !turned_away {
-                self.tell_reject(victim, Reason::Writeback, reader);
+                self.report_reject(victim, Reason::Writeback, reader);
             }
             return;
         }

@@ -29,7 +29,8 @@ impl CoreTimes {
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     pub uclk: Tick,
-    /// Of the cores of each socket.
+    /// Of the cores of each socket, and their frequency.
+    pub mhz: [u64; 2],
     pub paces: [CoreTimes; 2],
     pub miss_to_mesh: Tick,
     pub mesh_to_use: Tick,
@@ -53,6 +54,7 @@ impl Times {
         let uclk = clocks.uclk.ticks();
         Self {
             uclk,
+            mhz: [parameters.core_mhz; 2],
             paces: [CoreTimes::new(parameters, clocks.ticks_per_second, parameters.core_mhz); 2],
             miss_to_mesh: parameters.miss_to_mesh * uclk,
             mesh_to_use: parameters.mesh_to_use * uclk,

@@ -80,11 +80,14 @@ pub struct LinkCells {
     /// At full width and at half: sender, receiver.
     pub(super) widths: [[Gauge; 2]; 2],
     pub(super) off: Gauge,
+    /// The link is there, and the mesh's cycle that its sums are brought up to.
+    is_built: bool,
+    cycle: u64,
     pub(super) trains: Gauge,
     /// Goes over to fewer lanes, and back.
     pub(super) changes: [u64; 2],
-    /// Flits that keep the clock going, by whether they wait.
-    pub(super) wakeful: [u64; 2],
+    /// Flits that keep the clock going: that wait, that go past the queue, credits, and those that go out.
+    pub(super) wakeful: [u64; 4],
     pub(super) shut_downs: [u64; 2],
 }
 
@@ -143,6 +146,7 @@ impl LinkCells {
                 (0..flits(lines)).for_each(|_| self.in_path.enter(uclk, ENDLESS));
             }
             LinkFact::Leaves { queued, lines } => {
+                self.keep_clock(3, flits(lines));
                 (0..flits(lines)).for_each(|_| self.in_path.leave(uclk, ENDLESS));
                 if queued {
                     (0..flits(lines)).for_each(|_| self.sent_queue.leave(upiclk, ENDLESS));
@@ -208,6 +212,7 @@ impl LinkCells {
                 self.takers[kind].leave(uclk, TAKER_CREDITS[kind].into());
             }
             LinkFact::Width(from, to) => {
+                self.is_built = true;
                 match (from, to) {
                     (Some(LinkWidth::Full), LinkWidth::Half) => self.changes[0] += 1,
                     (Some(LinkWidth::Half), LinkWidth::Full) => self.changes[1] += 1,
@@ -243,7 +248,13 @@ impl LinkCells {
         }
     }
 
+    /// Something for which the clock goes on while the own direction has few lanes, in so many flits.
+    fn keep_clock(&mut self, why: usize, flits: u32) {
+        self.wakeful[why] += self.widths[1][0].live.min(1) * u64::from(flits);
+    }
+
     fn get(&mut self, credits: &ReturnedCredits, cycle: u64) {
+        self.keep_clock(2, 1);
         self.received.credits += 1;
         let before = u64::from(SHARED_CREDITS).saturating_sub(self.shared.live);
         (0..credits.shared).for_each(|_| self.shared.leave(cycle, ENDLESS));
@@ -273,7 +284,7 @@ impl LinkCells {
 
     fn comes_in(&mut self, packet: LinkPacket, past: bool) {
         self.seen[packet.lane() as usize][usize::from(packet.slot)] += 1;
-        self.wakeful[usize::from(past)] += self.widths[1][0].live.min(1);
+        self.keep_clock(usize::from(past), flits(packet.message.has_line()));
     }
 
     /// A message leaves the buffers of the link layer: their credits are free.
@@ -308,6 +319,7 @@ impl LinkCells {
         let all = |gauges: &mut [Gauge], room: u64, cycle: u64| {
             gauges.iter_mut().for_each(|gauge| *gauge = gauge.at(cycle, room));
         };
+        self.cycle = uclk;
         all(self.ingress.as_flattened_mut(), ENDLESS, uclk);
         all(self.own.as_flattened_mut(), OWN_CREDITS.into(), uclk);
         all(self.flows.as_flattened_mut(), ENDLESS, uclk);
@@ -323,6 +335,11 @@ impl LinkCells {
         for gauge in [&mut self.sent_queue, &mut self.returning, &mut self.off, &mut self.trains] {
             *gauge = gauge.at(upiclk, ENDLESS);
         }
+    }
+
+    /// Cycles since it began to work; none if the machine does not have it.
+    pub(super) fn age(&self) -> u64 {
+        if self.is_built { self.cycle } else { 0 }
     }
 
     /// True if nothing is under way: of queues and credits. The link's width holds on.

@@ -123,6 +123,8 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
             match (event, name) {
                 ("WB_PENDING", "LOCALDEST") => gauge.occupied,
                 ("WB_OCC_COMPARE", "RT_LT_LOCALDEST") => gauge.nonempty,
+                // None of the one is as many as none of the other.
+                ("WB_OCC_COMPARE", "RT_EQ_LOCALDEST") => cells.age() - gauge.nonempty,
                 _ => return None,
             }
         }
@@ -225,6 +227,8 @@ pub fn link_layer(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> O
         ("TxL0P_POWER_CYCLES_M3_EXIT", "") => u64::from(WIDENING) * cells.changes[1],
         ("TxL0P_CLK_ACTIVE", "RXQ") => cells.wakeful[0],
         ("TxL0P_CLK_ACTIVE", "RXQ_BYPASS") => cells.wakeful[1],
+        ("TxL0P_CLK_ACTIVE", "RXQ_CRED") => cells.wakeful[2],
+        ("TxL0P_CLK_ACTIVE", "TXQ") => cells.wakeful[3],
         ("POWER_L1_NACK", "") => cells.shut_downs[0],
         ("POWER_L1_REQ", "") => cells.shut_downs[1],
         (_, "") => cells.consumed[pool(event.strip_prefix("RxL_CREDITS_CONSUMED_")?)?],

@@ -18,6 +18,31 @@ struct Sent {
     held: u64,
 }
 
+/// Messages that the queues of stops keep apart: those of a ring, and of addresses and data those that need a credit
+/// for another row and those that do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeshFlow(usize);
+
+impl MeshFlow {
+    /// How many there are.
+    const COUNT: usize = Ring::COUNT + 2;
+
+    /// Messages of a ring that take a credit, or that need none.
+    pub const fn new(ring: Ring, credited: bool) -> Self {
+        match (ring, credited) {
+            (Ring::Address, false) => Self(Ring::COUNT),
+            (Ring::Block, false) => Self(Ring::COUNT + 1),
+            _ => Self(ring as usize),
+        }
+    }
+
+    /// All messages of a ring.
+    pub fn all(ring: Ring) -> impl Iterator<Item = Self> {
+        let (first, second) = (Self::new(ring, true), Self::new(ring, false));
+        [first].into_iter().chain((second != first).then_some(second))
+    }
+}
+
 /// Messages of a socket.
 #[derive(Debug, Clone)]
 pub struct Traffic {
@@ -29,16 +54,16 @@ pub struct Traffic {
     sent: Vec<[[Sent; MOST_TILES]; MOST_ROWS]>,
     /// The same: cycles that messages waited for a credit.
     missed: Vec<[[u64; MOST_TILES]; MOST_ROWS]>,
-    /// By ring, column of the source, destination: messages by polarity, which is that of the cycle in which they
+    /// By flow, column of the source, destination: messages by polarity, which is that of the cycle in which they
     /// turned. No stop asks for more of both ends than one table or the other has.
-    came: [[[[u64; 2]; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
+    came: [[[[u64; 2]; MOST_TILES]; MOST_COLUMNS]; MeshFlow::COUNT],
     /// By ring and agent, source.
     egress: Vec<Waits<1>>,
-    /// By ring, tile.
+    /// By flow, tile.
     turns: Vec<Waits<1>>,
-    /// By ring, tile: messages that came down or up the column, those that came along the row, and the tile's own.
+    /// By flow, tile: messages that came down or up the column, those that came along the row, and the tile's own.
     ingress: Vec<Waits<3>>,
-    /// By ring, column, down, and by ring, row, right.
+    /// By ring, column, down, and by flow, row, right.
     bridges: Vec<Waits<1>>,
     bridges_aside: Vec<Waits<1>>,
     /// By tile: cycles that distress held messages back.
@@ -77,12 +102,12 @@ impl Traffic {
             columns,
             sent: vec![[[Sent::default(); MOST_TILES]; MOST_ROWS]; LANES],
             missed: vec![[[0; MOST_TILES]; MOST_ROWS]; LANES],
-            came: [[[[0; 2]; MOST_TILES]; MOST_COLUMNS]; Ring::COUNT],
+            came: [[[[0; 2]; MOST_TILES]; MOST_COLUMNS]; MeshFlow::COUNT],
             egress: Waits::many(LANES * tiles),
-            turns: Waits::many(Ring::COUNT * tiles),
-            ingress: Waits::many(Ring::COUNT * tiles),
+            turns: Waits::many(MeshFlow::COUNT * tiles),
+            ingress: Waits::many(MeshFlow::COUNT * tiles),
             bridges: Waits::many(Ring::COUNT * columns * 2),
-            bridges_aside: Waits::many(Ring::COUNT * MOST_ROWS * 2),
+            bridges_aside: Waits::many(MeshFlow::COUNT * MOST_ROWS * 2),
             throttled: vec![0; tiles],
             ordered: vec![Default::default(); tiles],
             distress: vec![Default::default(); tiles],
@@ -106,14 +131,15 @@ impl Traffic {
         [left, turned]: [u64; 2],
         held: Option<u64>,
     ) {
-        let ((_, column), (row, _)) = (self.place(from), self.place(to));
+        let ((from_row, column), (row, _)) = (self.place(from), self.place(to));
         let sent = &mut self.sent[lane(ring, agent)][row][usize::from(from) % MOST_TILES];
         sent.messages[left as usize % 2] += 1;
         if let Some(held) = held {
             sent.credits[(left + held) as usize % 2] += 1;
             sent.held += held;
         }
-        self.came[ring as usize][column][usize::from(to) % MOST_TILES][turned as usize % 2] += 1;
+        let MeshFlow(flow) = MeshFlow::new(ring, from_row != row);
+        self.came[flow][column][usize::from(to) % MOST_TILES][turned as usize % 2] += 1;
     }
 
     /// Adds the waits of a message between two of the tiles.
@@ -122,6 +148,7 @@ impl Traffic {
         let (ring, now, tiles) = (message.ring as usize, message.put, self.tiles);
         let ((from_row, column), (to_row, to_column)) = (self.place(message.from), self.place(message.to));
         let down = usize::from(to_row > from_row);
+        let MeshFlow(flow) = MeshFlow::new(message.ring, from_row != to_row);
         if message.left > message.put {
             let (lane, from) = (lane(message.ring, message.agent), usize::from(message.from));
             let egress = &mut self.egress[lane * tiles + from];
@@ -145,11 +172,11 @@ impl Traffic {
             && went > came
         {
             let right = usize::from(to_column > column);
-            self.bridges_aside[(ring * MOST_ROWS + to_row) * 2 + right].add(0, came, went, now);
+            self.bridges_aside[(flow * MOST_ROWS + to_row) * 2 + right].add(0, came, went, now);
         }
         if message.turned > message.reached {
             let turn = usize::from(message.turn);
-            let turns = &mut self.turns[ring * tiles + turn];
+            let turns = &mut self.turns[flow * tiles + turn];
             turns.add(0, message.reached, message.turned, now);
             if message.turned > message.ordered {
                 turns.nack(0, message.turned - message.ordered);
@@ -163,7 +190,7 @@ impl Traffic {
         if message.taken > message.arrived {
             // Along a column, along a row, or from the same tile: by no ring.
             let kind = if message.from == message.to { 2 } else { usize::from(message.turn != message.to) };
-            let to = ring * tiles + usize::from(message.to);
+            let to = flow * tiles + usize::from(message.to);
             self.ingress[to].add(kind, message.arrived, message.taken, now);
         }
     }
@@ -199,18 +226,18 @@ impl Traffic {
         rows.map(of_row).sum()
     }
 
-    /// Messages of a ring that a condition on the source's column and on the destination chooses.
-    pub fn come_to(&self, ring: Ring, chosen: impl Fn(u8, usize) -> bool) -> u64 {
-        [false, true].map(|odd| self.come_with(ring, odd, &chosen)).iter().sum()
+    /// Messages of a flow that a condition on the source's column and on the destination chooses.
+    pub fn come_to(&self, flow: MeshFlow, chosen: impl Fn(u8, usize) -> bool) -> u64 {
+        [false, true].map(|odd| self.come_with(flow, odd, &chosen)).iter().sum()
     }
 
     /// The same of one polarity.
-    pub fn come_with(&self, ring: Ring, odd: bool, chosen: impl Fn(u8, usize) -> bool) -> u64 {
+    pub fn come_with(&self, MeshFlow(flow): MeshFlow, odd: bool, chosen: impl Fn(u8, usize) -> bool) -> u64 {
         let of_column = |(column, came): (u8, &[[u64; 2]; MOST_TILES])| {
             let came = came[..self.tiles].iter().enumerate();
             came.filter(|&(to, _)| chosen(column, to)).map(|(_, messages)| messages[usize::from(odd)]).sum::<u64>()
         };
-        (0..).zip(&self.came[ring as usize][..self.columns]).map(of_column).sum()
+        (0..).zip(&self.came[flow][..self.columns]).map(of_column).sum()
     }
 
     /// The egress queue of a tile's agent.
@@ -220,15 +247,15 @@ impl Traffic {
     }
 
     /// The queue of a tile for messages that turn into its row.
-    pub fn turning(&self, ring: Ring, tile: usize) -> &Queue {
-        let [queue] = self.turns[ring as usize * self.tiles + tile].totals();
+    pub fn turning(&self, MeshFlow(flow): MeshFlow, tile: usize) -> &Queue {
+        let [queue] = self.turns[flow * self.tiles + tile].totals();
         queue
     }
 
     /// What a tile's ingress did with messages that came down or up its column, with those that came along its row, and
     /// with the tile's own.
-    pub fn ingress(&self, ring: Ring, tile: usize) -> &[Queue; 3] {
-        self.ingress[ring as usize * self.tiles + tile].totals()
+    pub fn ingress(&self, MeshFlow(flow): MeshFlow, tile: usize) -> &[Queue; 3] {
+        self.ingress[flow * self.tiles + tile].totals()
     }
 
     /// The fabric's buffer of a column for messages that go up or down.
@@ -238,8 +265,8 @@ impl Traffic {
     }
 
     /// The fabric's buffer of a row for messages that go left or right.
-    pub fn bridge_aside(&self, ring: Ring, row: usize, right: bool) -> &Queue {
-        let [queue] = self.bridges_aside[(ring as usize * MOST_ROWS + row) * 2 + usize::from(right)].totals();
+    pub fn bridge_aside(&self, MeshFlow(flow): MeshFlow, row: usize, right: bool) -> &Queue {
+        let [queue] = self.bridges_aside[(flow * MOST_ROWS + row) * 2 + usize::from(right)].totals();
         queue
     }
 

@@ -39,7 +39,8 @@ pub struct PeerCells {
     pub came: ByKind,
     /// Those that the stack has for its devices.
     pub inside: Gauge,
-    /// Those from this socket and from the other, by class, which also hold their credits.
+    /// Those from this socket and from the other, by class: in the mesh stop, and until they give their credits back.
+    pub at_stop: [[Gauge; 2]; 2],
     pub here: [[Gauge; 2]; 2],
     /// Credits sent back, near and far: of pools, by who shares one; of those kept, by destination and class.
     pub gave_shared: [[u64; 3]; 2],
@@ -67,6 +68,8 @@ pub struct StackCells {
     pub completed: ByKind,
     /// Requests whose translation is walked for.
     pub walked: u64,
+    /// Of these, by the reads of memory that the walk takes: one, two and so on.
+    pub walk_reads: [u64; 4],
     /// Requests that went out on the mesh; of these, the ones that took their line along.
     /// By port to the mesh stop.
     pub went_out: [u64; 2],
@@ -105,6 +108,9 @@ pub struct StackCells {
     pub under_way_at_stop: [Gauge; 2],
     pub interrupts: u64,
     pub peers: PeerCells,
+    /// Messages of devices, and their data, by port.
+    pub messages: [u64; PORTS],
+    pub message_words: [u64; PORTS],
 }
 
 fn switch(gauge: &mut Gauge, on: bool, cycle: u64) {
@@ -126,8 +132,9 @@ impl StackCells {
                 self.atomic[port] += u64::from(request.is_atomic());
                 self.partial[port] += u64::from(request.is_partial());
                 self.lines.enter(ioclk, ENDLESS);
-                if request.walks {
+                if request.walk > 0 {
                     self.walked += 1;
+                    self.walk_reads[usize::from(request.walk - 1) % 4] += 1;
                     self.walks.enter(ioclk, ENDLESS);
                 }
                 if request.reads() {
@@ -176,7 +183,7 @@ impl StackCells {
                 self.completed[kind][port] += 1;
                 self.atomic_done += u64::from(request.is_atomic());
                 self.lines.leave(ioclk, ENDLESS);
-                if request.walks {
+                if request.walk > 0 {
                     self.walks.leave(ioclk, ENDLESS);
                 }
                 if request.reads() || request.is_atomic() {
@@ -218,6 +225,10 @@ impl StackCells {
                 self.iio_credits[1 + usize::from(reads)][usize::from(stop_port(port))].leave(uclk, ENDLESS);
             }
             StackFact::TranslatesInterrupt => self.interrupts += 1,
+            StackFact::Message { port, words } => {
+                self.messages[usize::from(port) % PORTS] += 1;
+                self.message_words[usize::from(port) % PORTS] += u64::from(words);
+            }
         }
     }
 
@@ -229,7 +240,7 @@ impl StackCells {
                 self.all_at_stop.enter(cycles.uclk, ENDLESS);
                 credits.enter(cycles.uclk, ENDLESS);
             }
-            PeerStation::Taken => {
+            PeerStation::Passes => {
                 self.all_at_stop.leave(cycles.uclk, ENDLESS);
                 credits.leave(cycles.uclk, ENDLESS);
             }
@@ -257,7 +268,8 @@ impl StackCells {
         let of_mesh = [&mut self.at_stop, &mut self.all_at_stop];
         let of_mesh = of_mesh.into_iter().chain(self.iio_credits.as_flattened_mut()).chain(&mut self.under_way_at_stop);
         let of_peers = self.peers.waits.as_flattened_mut().as_flattened_mut().iter_mut();
-        let of_mesh = of_mesh.chain(of_peers).chain(self.peers.here.as_flattened_mut());
+        let here = self.peers.here.as_flattened_mut().iter_mut().chain(self.peers.at_stop.as_flattened_mut());
+        let of_mesh = of_mesh.chain(of_peers).chain(here);
         of_mesh.for_each(|gauge| *gauge = gauge.at(uclk, ENDLESS));
     }
 
@@ -273,6 +285,7 @@ impl StackCells {
             some.chain(&self.completions).chain(&self.stalls).chain(&self.under_way).chain(&self.under_way_at_stop);
         let some = some.chain(&self.in_port);
         let of_peers = self.peers.waits.as_flattened().as_flattened().iter().chain(self.peers.here.as_flattened());
+        let of_peers = of_peers.chain(self.peers.at_stop.as_flattened());
         some.chain(of_peers).all(|gauge| gauge.live == 0)
     }
 }
@@ -302,8 +315,10 @@ impl PeerCells {
                 self.inside.enter(ioclk, ENDLESS);
                 // The credit that it holds comes with it.
                 self.back[pool][far][class] += 1;
+                self.at_stop[far][class].enter(uclk, ENDLESS);
                 self.here[far][class].enter(uclk, ENDLESS);
             }
+            PeerStation::Passes => self.at_stop[far][class].leave(uclk, ENDLESS),
             PeerStation::Taken => {
                 self.here[far][class].leave(uclk, ENDLESS);
                 self.taken_here[class] += 1;

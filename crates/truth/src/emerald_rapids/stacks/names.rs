@@ -48,6 +48,10 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
                     return Some(words * (cells.sent_data[parts].iter().sum::<u64>() + of_devices.iter().sum::<u64>()));
                 }
                 _ if all => return None,
+                "MSG" if of_cpu => {
+                    let of = if event.starts_with("DATA") { &cells.message_words } else { &cells.messages };
+                    return Some(of[parts].iter().sum());
+                }
                 "PEER_WRITE" if of_cpu => (&peers.began[0], LINE_DWS),
                 "PEER_READ" if of_cpu => (&peers.began[1], LINE_DWS),
                 "PEER_WRITE" => (&peers.came[0], LINE_DWS),
@@ -90,11 +94,18 @@ pub fn controller(cells: &StackCells, event: &str, subevent: &str) -> Option<u64
         ("FASTPATH", "ACCEPT") => reads + writes - cells.walked,
         ("IOMMU0", "FIRST_LOOKUPS" | "ALL_LOOKUPS") => reads + writes,
         ("IOMMU0", "4K_HITS") => reads + writes - cells.walked,
-        // The context is always cached, and the walk reads memory once.
+        // The context is always cached.
         ("IOMMU0", "MISSES" | "CTXT_CACHE_LOOKUPS" | "CTXT_CACHE_HITS") => cells.walked,
         ("IOMMU1", "PWC_CACHE_FILLS" | "SLPWC_CACHE_FILLS") => cells.walked,
         // Only the low priority is used (Intel's event file).
-        ("IOMMU1", "NUM_MEM_ACCESSES" | "NUM_MEM_ACCESSES_LOW") => cells.walked,
+        ("IOMMU1", "NUM_MEM_ACCESSES" | "NUM_MEM_ACCESSES_LOW") => {
+            (1..).zip(&cells.walk_reads).map(|(reads, walks)| reads * walks).sum()
+        }
+        // Each walk looks up where it can begin: at the entry for 2 MiB it reads one level, at that for 1 GiB two.
+        ("IOMMU1", "SLPWC_CACHE_LOOKUPS" | "PWT_CACHE_LOOKUPS") => cells.walked,
+        ("IOMMU1", "SLPWC_2M_HITS" | "PWC_2M_HITS") => cells.walk_reads[0],
+        ("IOMMU1", "SLPWC_1G_HITS" | "PWC_1G_HITS") => cells.walk_reads[1],
+        ("IOMMU1", "SLPWC_512G_HITS" | "PWC_512G_HITS") => cells.walk_reads[2],
         // A buffer's translation is taken back when the next one's is fetched.
         ("IOMMU3", "NUM_INVAL_IOTLB") => cells.walked,
         ("IOMMU3", "INT_CACHE_LOOKUPS" | "INT_CACHE_HITS") => cells.interrupts,
@@ -217,8 +228,8 @@ pub fn mesh_stop(cells: &StackCells, event: &str, subevent: &str) -> Option<u64>
             ("CHA", "IDI") => figure(event, &cells.at_stop)?,
             ("CHA", "NCB") => figure(event, writes)?,
             ("CHA", "NCS") => figure(event, reads)?,
-            ("IIO", name) => figure(event, &peers.here[0][class(name)?])?,
-            ("UPI", name) => figure(event, &peers.here[1][class(name)?])?,
+            ("IIO", name) => figure(event, &peers.at_stop[0][class(name)?])?,
+            ("UPI", name) => figure(event, &peers.at_stop[1][class(name)?])?,
             _ => return None,
         },
         // Cycles in which one or more are (2.8.4).

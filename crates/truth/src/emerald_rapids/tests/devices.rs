@@ -4,8 +4,8 @@ use super::{DeviceRequest, DeviceStation, ExpanderFact, Fact, Kind, PeerLine, Pe
 
 #[test]
 fn a_device_reads_and_writes() {
-    let read = DeviceRequest { kind: Kind::DmaRead, port: 2, walks: true };
-    let write = DeviceRequest { kind: Kind::DmaWrite, port: 5, walks: false };
+    let read = DeviceRequest { kind: Kind::DmaRead, port: 2, walk: 1 };
+    let write = DeviceRequest { kind: Kind::DmaWrite, port: 5, walk: 0 };
     let facts = [
         (10, DeviceStation::Enters, read),
         (11, DeviceStation::Enters, write),
@@ -98,6 +98,7 @@ fn a_line_goes_to_another_stack_of_the_other_socket() {
         (11, PeerStation::Waits),
         (15, PeerStation::Leaves(true)),
         (50, PeerStation::Arrives),
+        (58, PeerStation::Passes),
         (58, PeerStation::Taken),
         (90, PeerStation::Back),
     ];
@@ -135,6 +136,7 @@ fn a_device_that_another_one_reads_completes_with_data() {
         (10, PeerStation::Enters),
         (11, PeerStation::Leaves(false)),
         (20, PeerStation::Arrives),
+        (30, PeerStation::Passes),
         (60, PeerStation::Taken),
         (70, PeerStation::Back),
     ];
@@ -143,10 +145,14 @@ fn a_device_that_another_one_reads_completes_with_data() {
     counts(&at, 0, "iio/TXN_REQ_OF_CPU.CMPD.PART5", 1);
     counts(&at, 0, "iio/DATA_REQ_OF_CPU.CMPD.PART5", 16);
     counts(&at, 0, "m2pcie/RxC_INSERTS.ALL", 1);
-    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 40);
+    // It is in the mesh stop until it has gone on to its device, as a core's read is, and holds its credit until that
+    // has answered.
+    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.ALL", 10);
+    counts(&at, 0, "m2pcie/RxC_CYCLES_NE.IIO_NCS", 10);
+    counts(&at, 0, "m2pcie/P2P_CRD_OCCUPANCY.LOCAL_NCS", 40);
     // Port 5 has the second port to the mesh stop; the other stack is of the same socket.
     counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCS_0", 0);
-    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCS_1", 40);
+    counts(&at, 0, "m2pcie/IIO_CREDITS_USED.NCS_1", 10);
     counts(&at, 1, "iio/NUM_REQ_OF_CPU_BY_TGT.REM_P2P", 0);
 }
 
@@ -172,8 +178,8 @@ fn writes_to_an_expander_take_two_flits() {
 
 #[test]
 fn an_atomic_operation_is_a_write_whose_device_gets_what_was_there() {
-    let add = DeviceRequest { kind: Kind::DmaAtomic, port: 6, walks: false };
-    let data = DeviceRequest { kind: Kind::DmaWriteback, port: 6, walks: false };
+    let add = DeviceRequest { kind: Kind::DmaAtomic, port: 6, walk: 0 };
+    let data = DeviceRequest { kind: Kind::DmaWriteback, port: 6, walk: 0 };
     let stations = [
         (10, DeviceStation::Enters, add),
         (12, DeviceStation::Leaves, add),
@@ -214,6 +220,38 @@ fn an_atomic_operation_is_a_write_whose_device_gets_what_was_there() {
         ("irp/FAF_INSERTS", 0),
         // The stack acknowledges it to the agent.
         ("m2pcie/TxC_INSERTS_AK.AGT_1", 1),
+    ] {
+        counts(&at, 0, name, expected);
+    }
+}
+
+/// Tables 2-190 and 2-204: messages are transactions, and their data are double words. A tolerated latency has none.
+#[test]
+fn messages_are_transactions_with_or_without_data() {
+    let message = |port, words| Fact::Stack((0, 0), StackFact::Message { port, words });
+    let at = of(&[(1, message(3, 0)), (2, message(3, 1)), (3, message(7, 0))], 10);
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.MSG.PART3", 2);
+    counts(&at, 0, "iio/DATA_REQ_OF_CPU.MSG.PART3", 1);
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.MSG.PART7", 1);
+    counts(&at, 0, "iio/DATA_REQ_OF_CPU.MSG.PART7", 0);
+    counts(&at, 0, "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART3", 0);
+}
+
+/// Intel's event file: a transaction that misses looks up the cache of page walks, and hits at the level whose table
+/// the walk goes on from: with the entry for 2 MiB it reads one more level in memory, without any of its pages three.
+#[test]
+fn a_walk_begins_below_the_level_that_is_cached() {
+    let of_walk = |walk| DeviceRequest { kind: Kind::DmaRead, port: 0, walk };
+    let walks = [0, 1, 1, 2, 3].map(|walk| (1, Fact::Device((0, 0), DeviceStation::Enters, of_walk(walk))));
+    let at = of(&walks, 10);
+    for (name, expected) in [
+        ("iio/IOMMU0.MISSES", 4),
+        ("iio/IOMMU1.SLPWC_CACHE_LOOKUPS", 4),
+        ("iio/IOMMU1.PWC_2M_HITS", 2),
+        ("iio/IOMMU1.SLPWC_1G_HITS", 1),
+        ("iio/IOMMU1.SLPWC_512G_HITS", 1),
+        ("iio/IOMMU1.NUM_MEM_ACCESSES", 7),
+        ("iio/IOMMU1.SLPWC_CACHE_FILLS", 4),
     ] {
         counts(&at, 0, name, expected);
     }

@@ -1,6 +1,7 @@
 //! Events by hand: a few facts at cycles, and what the guide's texts make of them. All clocks tick together here.
 
 mod devices;
+mod mesh;
 mod readings;
 
 use pericore_engine::{Period, Tick};
@@ -109,22 +110,26 @@ fn prefetches_are_their_senders() {
         MemoryPrefetch::Never,
         MemoryPrefetch::Agent,
         MemoryPrefetch::AgentLost,
-        MemoryPrefetch::AgentLost,
+        MemoryPrefetch::AgentFull,
         MemoryPrefetch::Link,
         MemoryPrefetch::LinkLost,
         MemoryPrefetch::LinkLost,
+        MemoryPrefetch::LinkFull,
     ];
     let sent = all.map(|prefetch| (1, Fact::Sends((0, 0), of_kind(prefetch), false, true)));
     let came = all.map(|prefetch| (3, Fact::ComesToMemory((0, 0), of_kind(prefetch))));
     let at = of(&[sent, came].concat(), 10);
     for (name, expected) in [
-        ("cha/IMC_READS_COUNT.NORMAL", 7),
+        ("cha/IMC_READS_COUNT.NORMAL", 8),
         ("cha/XPT_PREF.SENT0", 3),
         ("m2m/PREFCAM_INSERTS.CH0_XPT", 1),
         ("m2m/PREFCAM_INSERTS.CH0_UPI", 1),
         ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 2),
-        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 2),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 4),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 3),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 2),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.XPT_THRESH", 1),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.UPI_THRESH", 2),
+        ("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED", 5),
         // Both that run are in the CAM from 3 on.
         ("m2m/PREFCAM_OCCUPANCY.CH0", 14),
     ] {

@@ -4,7 +4,8 @@ use pericore_dram::{Command, CommandRecord, Lane, MajorMode, MemoryState, Sent};
 use pericore_facts::emerald_rapids::{MemoryFact, MemoryUnitFact, SubchannelPlace};
 
 use super::{
-    Arbitration, DeviceRequest, DeviceStation, Fact, Kind, LINK, LinkFact, LinkMessage, Outcome, counts, of, packet,
+    Arbitration, DeviceRequest, DeviceStation, Fact, Kind, LINK, LinkFact, LinkMessage, LinkWidth, Outcome,
+    ReturnedCredits, counts, of, packet,
 };
 
 /// Table 2-154: cycles with the clock enabled, from the start until it is disabled from 10 to 30. Table 2-159: a mode
@@ -31,7 +32,7 @@ fn clocks_that_are_enabled_and_modes_that_preempt() {
 /// Section 2.4.5: double words that the card asks for; of a part of a line there are four.
 #[test]
 fn a_part_of_a_line_is_fewer_double_words() {
-    let [part, line] = [Kind::DmaPartial, Kind::DmaWrite].map(|kind| DeviceRequest { kind, port: 5, walks: false });
+    let [part, line] = [Kind::DmaPartial, Kind::DmaWrite].map(|kind| DeviceRequest { kind, port: 5, walk: 0 });
     let at = of(&[part, line].map(|request| (1, Fact::Device((0, 0), DeviceStation::Enters, request))), 10);
     counts(&at, 0, "iio/DATA_REQ_OF_CPU.MEM_WRITE.PART5", 4 + 16);
     counts(&at, 0, "iio/TXN_REQ_OF_CPU.MEM_WRITE.PART5", 2);
@@ -89,4 +90,50 @@ fn a_row_for_an_underfill_is_opened_for_a_read() {
     counts(&at, 0, "imc/ACT_PRIO.RD_STARVED_PCH0", 1);
     counts(&at, 0, "imc/ACT_PRIO.WR_NORMAL_PCH0", 1);
     counts(&at, 0, "imc/ACT_PRIO.WR_STARVED_PCH0", 0);
+}
+
+/// Section 2.3.5: a channel refreshes itself while both of its halves do. Section 2.9.3, Table 2-416: writebacks for
+/// other sockets, of which there are none, are as many as those for this one while none of these waits.
+#[test]
+fn both_halves_refresh_themselves_and_none_is_as_many_as_none() {
+    let half = |half| SubchannelPlace { channel: (0, 0), half };
+    let refreshes = |of, at, on| (at, Fact::Memory(half(of), MemoryFact::State(MemoryState::SelfRefresh, on)));
+    let line = packet(LinkMessage::Writeback, 1);
+    let link = |at, fact| (at, Fact::Link(LINK, fact));
+    let facts = [
+        link(0, LinkFact::Width(None, LinkWidth::Full)),
+        refreshes(0, 10, true),
+        refreshes(1, 20, true),
+        link(30, LinkFact::EntersFlow(line)),
+        link(37, LinkFact::LeavesFlow(line)),
+        refreshes(0, 40, false),
+        refreshes(1, 60, false),
+    ];
+    let at = of(&facts, 100);
+    counts(&at, 0, "imc/POWER_SELF_REFRESH", 20);
+    counts(&at, 0, "m3upi/WB_OCC_COMPARE.RT_LT_LOCALDEST_VN1", 7);
+    counts(&at, 0, "m3upi/WB_OCC_COMPARE.RT_EQ_LOCALDEST_VN1", 93);
+    counts(&at, 0, "m3upi/WB_OCC_COMPARE.RT_EQ_LOCALDEST_VN0", 100);
+    counts(&at, 1, "m3upi/WB_OCC_COMPARE.RT_EQ_LOCALDEST_VN0", 0);
+}
+
+/// Table 2-228: while a direction has few lanes, its clock goes on for what comes and goes, flit by flit: a line is one
+/// of its header and three more.
+#[test]
+fn each_flit_keeps_the_clock_of_a_narrow_link_going() {
+    let (line, credits) = (packet(LinkMessage::PeerWrite, 0), ReturnedCredits::default());
+    let facts = [
+        (0, LinkFact::Width(None, LinkWidth::Half)),
+        (3, LinkFact::PassesReceiver(line, [false; 3])),
+        (4, LinkFact::WaitsAtReceiver(packet(LinkMessage::ReadData, 0), [false; 3])),
+        (5, LinkFact::GetsCredits(credits)),
+        (6, LinkFact::Ships { messages: 1, lines: true, beside_line: false, queued: false }),
+        (7, LinkFact::Leaves { queued: false, lines: true }),
+        (8, LinkFact::Width(Some(LinkWidth::Half), LinkWidth::Full)),
+        (9, LinkFact::PassesReceiver(line, [false; 3])),
+    ];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 10);
+    for (name, expected) in [("RXQ_BYPASS", 4), ("RXQ", 1), ("RXQ_CRED", 1), ("TXQ", 4)] {
+        counts(&at, 0, &format!("upi/TxL0P_CLK_ACTIVE.{name}"), expected);
+    }
 }

@@ -15,6 +15,9 @@ lines! {
         requests: [Ports<Line>; 3],
         entered: Vec<Line>,
         walked: Vec<Line>,
+        walk_reads: Line,
+        /// By the level below which the walk begins.
+        walk_found: [Line; 3],
         not_walked: Vec<Line>,
         reads_entered: Vec<Line>,
         writes_entered: Vec<Line>,
@@ -57,6 +60,8 @@ lines! {
         under_way: [LevelNumber; 2],
         core_queues: [[LevelNumber; 2]; 2],
         interrupts: Vec<Line>,
+        messages: Ports<Line>,
+        message_words: Ports<Line>,
     }
 }
 

@@ -37,6 +37,8 @@ lines! {
         prefetch_taken: Line,
         prefetch_squashed: Line,
         prefetch_lost: [Halves<Line>; 2],
+        /// By sender, beyond its threshold.
+        dropped: [Halves<Line>; 2],
         no_room: Halves<Line>,
         prefetch_done: Halves<Line>,
         not_prefetched: Halves<Line>,

@@ -79,6 +79,8 @@ lines! {
         acknowledgements: LevelNumber,
         blocks_entered: [[Line; 4]; NETWORKS],
         writebacks: [LevelNumber; NETWORKS],
+        /// None waits.
+        no_writebacks: [LevelNumber; NETWORKS],
         addresses_stay: [[Line; 3]; NETWORKS],
         blocks_stay: [[Line; 4]; NETWORKS],
         direct: [Line; 2],
@@ -90,8 +92,8 @@ lines! {
         trains: LevelNumber,
         widens: Line,
         narrows: Line,
-        /// By what the flit goes into, or past.
-        wakeful: [Line; 2],
+        /// By what the flit goes into, or past; of credits that come back; of flits that go out.
+        wakeful: [Line; 4],
         /// Refused, granted.
         shut_down: [Line; 2],
     }

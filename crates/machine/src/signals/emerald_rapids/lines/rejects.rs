@@ -6,7 +6,7 @@ use super::binding::Line;
 use super::levels::LevelRow;
 use crate::signals::table::lines;
 
-/// Reasons that are the want of a credit: all but the first.
+/// Reasons that are the want of a credit, or of room towards the mesh: all but the first.
 const CREDITS: usize = Reason::COUNT - 1;
 
 lines! {
@@ -53,7 +53,7 @@ impl RejectLines {
     }
 }
 
-/// The credit that is wanting.
+/// The number of what is wanting.
 const fn credit(reason: Reason) -> Option<usize> {
     match reason {
         Reason::AddressMatch => None,
@@ -61,5 +61,7 @@ const fn credit(reason: Reason) -> Option<usize> {
         Reason::Response => Some(1),
         Reason::Data => Some(2),
         Reason::Writeback => Some(3),
+        Reason::Acknowledge => Some(4),
+        Reason::Invalidate => Some(5),
     }
 }

@@ -2,7 +2,7 @@
 
 use pericore_hardware::signal::{Wiring, WiringError};
 
-use pericore_facts::emerald_rapids::Ring;
+use pericore_facts::emerald_rapids::{Message, Ring};
 
 use super::super::lines::binding::{Line, bind};
 
@@ -15,6 +15,22 @@ pub const RINGS: [(&str, Ring); Ring::COUNT] = [
     ("BL", Ring::Block),
     ("IV", Ring::Invalidate),
 ];
+/// Messages that queues keep apart: those of each ring, then addresses and data that stay in their row and need no
+/// credit.
+pub const FLOWS: usize = Ring::COUNT + 2;
+const FLOW_RINGS: [(&str, Ring); FLOWS] =
+    [RINGS[0], RINGS[1], RINGS[2], RINGS[3], RINGS[4], ("AD", Ring::Address), ("BL", Ring::Block)];
+
+/// The flow of a message.
+#[inline]
+pub const fn flow(message: &Message) -> usize {
+    match message.ring {
+        Ring::Address if !message.is_credited() => Ring::COUNT,
+        Ring::Block if !message.is_credited() => Ring::COUNT + 1,
+        ring => ring as usize,
+    }
+}
+
 /// Rows of the mesh, for each of which a stop has credits.
 const CREDIT_ROWS: usize = 12;
 
@@ -64,9 +80,9 @@ pub struct StopLines {
     pub credits: [[[[Line; 3]; CREDIT_ROWS]; 2]; 2],
     /// By ring and agent.
     pub egress: [[QueueLines; 2]; Ring::COUNT],
-    /// By ring: where messages turn, and where they are taken off.
-    pub turns: [QueueLines; Ring::COUNT],
-    pub ingress: [QueueLines; Ring::COUNT],
+    /// By flow: where messages turn, and where they are taken off.
+    pub turns: [QueueLines; FLOWS],
+    pub ingress: [QueueLines; FLOWS],
     /// By ring, for messages along the column or the row: bounces, cycles without a place.
     pub bounces: [[Option<[Line; 2]>; 2]; Ring::COUNT],
     /// By ring and agent, for M2M.
@@ -138,8 +154,9 @@ impl<'a> Binder<'a> {
         })
     }
 
-    fn turn(&mut self, ring: (&str, Ring)) -> Result<QueueLines, WiringError> {
-        let (all, name) = (format!("{}_ALL", ring.0), credited(ring.1));
+    fn turn(&mut self, flow: usize) -> Result<QueueLines, WiringError> {
+        let ring = FLOW_RINGS[flow];
+        let (all, name) = (format!("{}_ALL", ring.0), NAMES[flow]);
         let reserved = matches!(ring.1, Ring::Address | Ring::Block);
         let starving = if reserved { all.as_str() } else { name };
         let starved = Some(self.line(&format!("TxR_HORZ_STARVED.{starving}"))?);
@@ -164,10 +181,10 @@ impl<'a> Binder<'a> {
         })
     }
 
-    fn ingress(&mut self, ring: Ring) -> Result<QueueLines, WiringError> {
-        let name = credited(ring);
+    fn ingress(&mut self, flow: usize) -> Result<QueueLines, WiringError> {
+        let (ring, name) = (FLOW_RINGS[flow].1, NAMES[flow]);
         // There BL_CRD has a bit that BL_ALL lacks (Table 2-34).
-        let inside = if ring == Ring::Block { "BL_CRD+BL_ALL-BL_UNCRD" } else { name };
+        let inside = if name == "BL_CRD" { "BL_CRD+BL_ALL-BL_UNCRD" } else { name };
         let occupied = self.line(&format!("RxR_OCCUPANCY.{inside}"))?;
         let mut of = |event: &str| self.line(&format!("RxR_{event}.{name}"));
         let starves = matches!(ring, Ring::Address | Ring::Block);
@@ -237,16 +254,8 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// Subevents of a ring's messages where credited and uncredited ones are told apart.
-const fn credited(ring: Ring) -> &'static str {
-    match ring {
-        Ring::Address => "AD_CRD",
-        Ring::Block => "BL_CRD",
-        Ring::AcknowledgeAgents => "AKC_UNCRD",
-        Ring::Acknowledge => "AK",
-        Ring::Invalidate => "IV",
-    }
-}
+/// Subevents by flow.
+const NAMES: [&str; FLOWS] = ["AD_CRD", "AK", "AKC_UNCRD", "BL_CRD", "IV", "AD_UNCRD", "BL_UNCRD"];
 
 impl StopLines {
     pub fn bind(wiring: &mut Wiring, unit: &str) -> Result<Self, WiringError> {
@@ -256,9 +265,12 @@ impl StopLines {
             let vertical = binder.ways("VERT", ring.0, ["UP", "DN"])?;
             let horizontal = binder.ways("HORZ", ring.0, ["LEFT", "RIGHT"])?;
             let egress = [binder.egress(ring, 0)?, binder.egress(ring, 1)?];
-            let (turn, ingress) = (binder.turn(ring)?, binder.ingress(ring.1)?);
             let own = [binder.own(ring.1, 0)?, binder.own(ring.1, 1)?];
-            rings.push((vertical, horizontal, egress, turn, ingress, binder.bounces(ring.0, ring.1)?, own));
+            rings.push((vertical, horizontal, egress, binder.bounces(ring.0, ring.1)?, own));
+        }
+        let mut flows = Vec::new();
+        for flow in 0..FLOWS {
+            flows.push((binder.turn(flow)?, binder.ingress(flow)?));
         }
         let mut credits = Vec::new();
         for ring in ["AD", "BL"] {
@@ -282,10 +294,10 @@ impl StopLines {
             returning: binder.ways("VERT", "TGC", ["UP", "DN"])?,
             credits: [[rows(0, 0), rows(0, 1)], [rows(1, 0), rows(1, 1)]],
             egress: std::array::from_fn(|ring| rings[ring].2),
-            turns: std::array::from_fn(|ring| rings[ring].3),
-            ingress: std::array::from_fn(|ring| rings[ring].4),
-            bounces: std::array::from_fn(|ring| rings[ring].5),
-            own: std::array::from_fn(|ring| rings[ring].6),
+            turns: std::array::from_fn(|flow| flows[flow].0),
+            ingress: std::array::from_fn(|flow| flows[flow].1),
+            bounces: std::array::from_fn(|ring| rings[ring].3),
+            own: std::array::from_fn(|ring| rings[ring].4),
             distress: [binder.line("DISTRESS_ASSERTED.HORZ")?, binder.line("DISTRESS_ASSERTED.VERT")?],
             throttled: binder.line("RING_SRC_THRTL")?,
             ordering: [binder.line("EGRESS_ORDERING.IV_SNOOPGO_UP")?, binder.line("EGRESS_ORDERING.IV_SNOOPGO_DN")?],
@@ -294,12 +306,13 @@ impl StopLines {
     }
 }
 
-/// Signals of the fabric between the dies, of one ring.
+/// Signals of the fabric between the dies, of one flow.
 #[derive(Debug, Clone)]
 pub struct FabricLines {
     /// Messages that come from the vertical ring. The agents' acknowledgements have no rows but the full buffer's.
     pub queue: Option<QueueLines>,
-    pub full: Line,
+    /// None of messages without a credit.
+    pub full: Option<Line>,
     /// Messages that go on from the bridge to the other die's vertical ring.
     pub sent: Line,
     /// Messages that found no room.
@@ -309,13 +322,18 @@ pub struct FabricLines {
 }
 
 impl FabricLines {
-    pub fn bind(wiring: &mut Wiring, name: &str, ring: Ring) -> Result<Self, WiringError> {
+    pub fn bind(wiring: &mut Wiring, flow: usize) -> Result<Self, WiringError> {
         let mut binder = Binder::new(wiring, "mdf");
-        let kind = if matches!(ring, Ring::Address | Ring::Block) { format!("{name}_CRD") } else { name.to_owned() };
-        // Distress is raised by address and data messages only.
+        let ((name, ring), credited) = (FLOW_RINGS[flow], flow < Ring::COUNT);
+        let kind = match ring {
+            Ring::Address | Ring::Block if credited => format!("{name}_CRD"),
+            Ring::Address | Ring::Block => format!("{name}_BNC"),
+            _ => name.to_owned(),
+        };
+        // Distress is raised by the buffers of credited addresses and data only.
         let half = match ring {
-            Ring::Address => Some(binder.line("FAST_ASSERTED.AD_BNC")?),
-            Ring::Block => Some(binder.line("FAST_ASSERTED.BL_CRD")?),
+            Ring::Address if credited => Some(binder.line("FAST_ASSERTED.AD_BNC")?),
+            Ring::Block if credited => Some(binder.line("FAST_ASSERTED.BL_CRD")?),
             _ => None,
         };
         let queue = if ring == Ring::AcknowledgeAgents {
@@ -336,7 +354,7 @@ impl FabricLines {
         };
         Ok(Self {
             queue,
-            full: binder.line(&format!("RxR_FULL.{kind}"))?,
+            full: credited.then(|| binder.line(&format!("RxR_FULL.{kind}"))).transpose()?,
             sent: binder.line(&format!("CRS_TxR_INSERTS.{kind}"))?,
             bounced: binder.line(&format!("CRS_TxR_V_BOUNCES.{name}"))?,
             signals: binder.signals,

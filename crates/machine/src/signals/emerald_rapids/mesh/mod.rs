@@ -8,7 +8,7 @@ mod queues;
 mod report;
 
 use grid::{MeshGrid, Seen};
-use lines::{FabricLines, RINGS, StopLines, UNITS};
+use lines::{FLOWS, FabricLines, StopLines, UNITS};
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{Dies, Message, Tile};
 use pericore_hardware::signal::{SignalSink, Stride, Wiring, WiringError};
@@ -32,10 +32,7 @@ impl MeshLines {
     pub fn bind(wiring: &mut Wiring) -> Result<Self, WiringError> {
         Ok(Self {
             stops: UNITS.iter().map(|unit| StopLines::bind(wiring, unit)).collect::<Result<_, _>>()?,
-            fabric: RINGS
-                .iter()
-                .map(|&(name, ring)| FabricLines::bind(wiring, name, ring))
-                .collect::<Result<_, _>>()?,
+            fabric: (0..FLOWS).map(|flow| FabricLines::bind(wiring, flow)).collect::<Result<_, _>>()?,
         })
     }
 }

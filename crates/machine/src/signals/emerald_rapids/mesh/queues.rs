@@ -4,6 +4,7 @@ use pericore_facts::emerald_rapids::{Bridged, MOST_COLUMNS, MOST_ROWS, Message, 
 use pericore_parts::waiting::{Egress, Stay, Waiting};
 
 use super::grid::MessageWay;
+use super::lines::{FLOWS, flow};
 
 /// Messages that fill a queue.
 const FULL: usize = ROOM as usize;
@@ -68,21 +69,21 @@ impl Starving {
 struct Stop {
     /// By ring and agent.
     egress: [[Egress<FULL>; 2]; Ring::COUNT],
-    /// By ring: where messages turn into the row, and where they are taken off.
-    turning: [Waiting<FULL>; Ring::COUNT],
-    ingress: [Waiting<FULL>; Ring::COUNT],
+    /// By flow: where messages turn into the row, and where they are taken off.
+    turning: [Waiting<FULL>; FLOWS],
+    ingress: [Waiting<FULL>; FLOWS],
     /// Of these queues, in the same order.
     egress_starving: [[Starving; 2]; Ring::COUNT],
-    turning_starving: [Starving; Ring::COUNT],
-    ingress_starving: [Starving; Ring::COUNT],
+    turning_starving: [Starving; FLOWS],
+    ingress_starving: [Starving; FLOWS],
     /// Messages that came up or down, and keep their places.
     ordered: [Waiting<1>; 2],
     /// One or both egress queues of addresses are full.
     distress: Waiting<1>,
 }
 
-/// The queues before the bridges of a column or a row, by ring, up or down, left or right.
-type Bridges = [[Waiting<FULL>; 2]; Ring::COUNT];
+/// The queues before the bridges of a column or a row, by flow, up or down, left or right.
+type Bridges = [[Waiting<FULL>; 2]; FLOWS];
 
 /// The queues of a socket.
 #[derive(Debug, Clone)]
@@ -105,7 +106,7 @@ impl Queues {
 
     /// How a message stays in each of its queues. In its source's that is worked out only if it is `observed`.
     pub fn stays(&mut self, message: &Message, way: &MessageWay, observed: bool) -> Stays {
-        let (put, r) = (message.put, message.ring as usize);
+        let (put, r, f) = (message.put, message.ring as usize, flow(message));
         let mut stays = Stays::default();
         if message.left > put {
             let (stop, agent) = (&mut self.stops[usize::from(message.from)], usize::from(message.agent) % 2);
@@ -124,13 +125,13 @@ impl Queues {
         if let Some(Bridged { came, went }) = message.bridged
             && went > came
         {
-            let bridge = &mut self.bridges[usize::from(way.source.column)][r][usize::from(way.down)];
+            let bridge = &mut self.bridges[usize::from(way.source.column)][f][usize::from(way.down)];
             stays.bridge = bridge.wait(came, went, put);
         }
         if message.turned > message.reached {
             let (stop, came, went) = (&mut self.stops[usize::from(message.turn)], message.reached, message.turned);
-            let stay = stop.turning[r].wait(came, went, put);
-            stays.turning = stop.turning_starving[r].wait(stay, (came, went), 0, put);
+            let stay = stop.turning[f].wait(came, went, put);
+            stays.turning = stop.turning_starving[f].wait(stay, (came, went), 0, put);
             if message.ordered > came && way.source.row != way.goal.row {
                 stays.ordered = stop.ordered[usize::from(way.down)].wait(came, message.ordered, put).nonempty;
             }
@@ -139,14 +140,14 @@ impl Queues {
             && went > came
         {
             let right = way.goal.column > way.source.column;
-            let bridge = &mut self.bridges_aside[usize::from(way.goal.row)][r][usize::from(right)];
+            let bridge = &mut self.bridges_aside[usize::from(way.goal.row)][f][usize::from(right)];
             stays.bridge_aside = bridge.wait(came, went, put);
         }
         if message.taken > message.arrived {
             let (stop, came, went) = (&mut self.stops[usize::from(message.to)], message.arrived, message.taken);
-            let stay = stop.ingress[r].wait(came, went, put);
+            let stay = stop.ingress[f].wait(came, went, put);
             let kind = if message.from == message.to { 2 } else { usize::from(way.along_row) };
-            stays.ingress = stop.ingress_starving[r].wait(stay, (came, went), kind, put);
+            stays.ingress = stop.ingress_starving[f].wait(stay, (came, went), kind, put);
         }
         stays
     }

@@ -7,7 +7,7 @@ use pericore_parts::waiting::Stay;
 use super::super::lines::binding::Line;
 use super::MeshSignals;
 use super::grid::MessageWay;
-use super::lines::{OwnLines, QueueLines, StopLines};
+use super::lines::{OwnLines, QueueLines, StopLines, flow};
 use super::queues::{Stays, Wait};
 
 impl MeshSignals {
@@ -22,7 +22,7 @@ impl MeshSignals {
     ) {
         let MessageWay { source, goal, down, along_row, .. } = *way;
         let right = goal.column > source.column;
-        let (r, slots) = (message.ring as usize, message.ring.slots());
+        let (r, f, slots) = (message.ring as usize, flow(message), message.ring.slots());
         if let Some((unit, index)) = self.units[usize::from(message.from)] {
             let lines = &self.lines.stops[usize::from(unit)];
             self.report_source(lines, message, goal.row, stays.egress, index, pulse);
@@ -57,8 +57,8 @@ impl MeshSignals {
         }
         if along_row && let Some((unit, index)) = self.units[usize::from(message.turn)] {
             let lines = &self.lines.stops[usize::from(unit)];
-            report_stop(&lines.turns[r], stays.turning, message.turned - message.ordered, index, pulse);
-            if message.ring == Ring::Address && stays.turning.stay.full > 0 {
+            report_stop(&lines.turns[f], stays.turning, message.turned - message.ordered, index, pulse);
+            if message.ring == Ring::Address && message.is_credited() && stays.turning.stay.full > 0 {
                 pulse(lines.distress[0], index, stays.turning.stay.full);
             }
             if stays.ordered > 0 {
@@ -75,7 +75,7 @@ impl MeshSignals {
         }
         if let Some((unit, index)) = self.units[usize::from(message.to)] {
             let lines = &self.lines.stops[usize::from(unit)];
-            report_stop(&lines.ingress[r], stays.ingress, 0, index, pulse);
+            report_stop(&lines.ingress[f], stays.ingress, 0, index, pulse);
             // What an agent sends to its own tile has been on no ring.
             if stays.ingress.stay.is_refused()
                 && message.from != message.to
@@ -128,12 +128,12 @@ impl MeshSignals {
         counts_bounces: bool,
         pulse: &mut impl FnMut(Line, u16, u32),
     ) {
-        let lines = &self.lines.fabric[message.ring as usize];
+        let lines = &self.lines.fabric[flow(message)];
         if let Some(queue) = &lines.queue {
             report(queue, stay, near, pulse);
         }
-        if stay.full > 0 {
-            pulse(lines.full, near, stay.full);
+        if let Some(full) = lines.full.filter(|_| stay.full > 0) {
+            pulse(full, near, stay.full);
         }
         if counts_bounces && stay.is_refused() {
             pulse(lines.bounced, near, 1);

@@ -45,7 +45,9 @@ impl Model {
         if socket >= self.around {
             return u16::MAX;
         }
-        (turn * active + u16::from(self.core_within(core))) * self.around + socket
+        // The first thread of a socket is on the core that the workload names.
+        let place = (u16::from(self.core_within(core)) + active - self.first_core) % active;
+        (turn * active + place) * self.around + socket
     }
 
     #[inline]

@@ -12,7 +12,7 @@ mod way;
 
 use net::{Addresses, Blocks, Free, Lane, Net, Pace};
 use pericore_engine::{Period, Tick};
-use pericore_facts::emerald_rapids::{Readers, Ring};
+use pericore_facts::emerald_rapids::{ROOM, Readers, Ring};
 use way::Ways;
 
 /// The meshes of all sockets.
@@ -50,6 +50,19 @@ impl Mesh {
         self.waited
     }
 
+    /// The tick at which an agent's queue onto a ring has room again; `None` if it has.
+    #[inline]
+    pub fn room_at(&self, socket: u16, (ring, agent): (Ring, u8), from: u8, now: Tick) -> Option<Tick> {
+        let next = self.nets[usize::from(socket)].next((ring, agent), from);
+        let full_until = next.saturating_sub(ROOM.into()) * self.uclk.ticks();
+        (full_until > now).then_some(full_until)
+    }
+
+    /// Messages that a socket's mesh has carried.
+    pub fn carried(&self, socket: u16) -> u64 {
+        self.nets[usize::from(socket)].carried
+    }
+
     /// Sends a message at `now`, and gives the tick at which it has arrived.
     #[expect(clippy::too_many_arguments, reason = "a message is its parts")]
     #[inline]
@@ -85,7 +98,7 @@ impl Mesh {
         let net = &mut self.nets[usize::from(socket)];
         let message = net.carry::<L>((ring, agent), (from, to), &way, put);
         self.waited = message.left > put;
-        if matches!(L::RING, Some(Ring::Address)) && message.turned > message.reached {
+        if matches!(L::RING, Some(Ring::Address)) && message.turned > message.reached && message.is_credited() {
             let whole = message;
             net.wait_to_turn(&whole);
         }

@@ -49,7 +49,7 @@ pub struct Pace {
 pub trait Lane {
     /// The ring, if the kind has one only.
     const RING: Option<Ring>;
-    /// Its messages need credits.
+    /// Its messages need credits for another row.
     const CREDITED: bool = Self::RING.is_some();
     /// Slots of a message.
     const LENGTH: u32 = match Self::RING {
@@ -126,6 +126,8 @@ pub struct Net {
     rows: Box<[Line; MOST_ROWS]>,
     /// When the rails are to be swept next.
     sweep: u64,
+    /// Messages so far.
+    pub carried: u64,
 }
 
 /// A table of quiet rows, made where it stays: it is too large for the stack.
@@ -145,7 +147,13 @@ impl Net {
     /// A quiet mesh.
     pub fn new(pace: Pace) -> Self {
         let (sources, turns, sinks) = (table(), table(), table());
-        Self { pace, sources, turns, sinks, columns: table(), rows: table(), sweep: SWEEP }
+        Self { pace, sources, turns, sinks, columns: table(), rows: table(), sweep: SWEEP, carried: 0 }
+    }
+
+    /// The cycle from which on an agent's next message may leave for a ring.
+    #[inline]
+    pub fn next(&self, (ring, agent): (Ring, u8), from: u8) -> u64 {
+        self.sources[usize::from(from) % MOST_TILES].next[ring as usize][usize::from(agent) % 2]
     }
 
     /// When a message that is put at `put` is where.
@@ -160,6 +168,7 @@ impl Net {
         if put >= self.sweep {
             self.sweep(put);
         }
+        self.carried += 1;
         let ring = L::RING.unwrap_or(ring);
         let Pace { half_base, crossing, bridge } = self.pace;
         let (r, a, row) = (ring as usize, usize::from(agent) % 2, usize::from(way.goal.row) % MOST_ROWS);
@@ -169,7 +178,9 @@ impl Net {
         let first = put.max(source.next[r][a]);
         let released = if matches!(L::RING, Some(Ring::Address)) { first.max(source.distress) } else { first };
         let credits = &mut source.credits[a][usize::from(ring == Ring::Block)][row];
-        let credited = if L::CREDITED { credits.free().max(released) } else { released };
+        // What stays in its row needs no credit for it.
+        let needs_credit = L::CREDITED && !way.column.is_empty();
+        let credited = if needs_credit { credits.free().max(released) } else { released };
         let column = &mut self.columns[usize::from(way.source.column) % MOST_COLUMNS];
         let rails = &mut column.rails[r];
         let horizon = Rail::horizon(put);
@@ -223,7 +234,7 @@ impl Net {
         let taken = self.sinks[usize::from(to) % MOST_TILES].ports[r].pass(arrived, L::LENGTH, put);
         let freed = if along_row { turned } else { taken };
         let returned = freed + u64::from(climb.back) + 1;
-        if L::CREDITED {
+        if needs_credit {
             credits.take(returned);
         }
         Message {

@@ -26,8 +26,11 @@ fn kind(fact: &Fact) -> Option<String> {
     let name = |debug: String| debug.split([' ', '(', '{']).next().map(str::to_owned);
     match fact {
         Fact::SetsOut(..) | Fact::Answered(..) => None,
-        // What one subchannel does shows only where the other is powered down, too.
-        Fact::Memory(_, MemoryFact::State(MemoryState::PoweredDown | MemoryState::DllOff, _)) => None,
+        // What one subchannel does shows only where the other does it, too.
+        Fact::Memory(
+            _,
+            MemoryFact::State(MemoryState::PoweredDown | MemoryState::DllOff | MemoryState::SelfRefresh, _),
+        ) => None,
         Fact::Memory(_, MemoryFact::Command(sent)) => Some(format!("Command {:?}", sent.record.command)),
         Fact::Memory(_, MemoryFact::State(state, _)) => {
             name(format!("{state:?}")).map(|state| format!("State {state}"))

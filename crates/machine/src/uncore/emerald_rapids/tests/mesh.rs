@@ -207,7 +207,7 @@ fn a_full_queue_into_a_row_holds_the_addresses_of_its_stop_back() {
     let full = before.value(7, Question::new("cha", "DISTRESS_ASSERTED").subevent("HORZ")).unwrap();
     // Twenty-four come to turn in eight cycles, one a cycle leaves.
     assert!(full > 8, "{full}");
-    assert_eq!(before.value(7, Question::new("cha", "TxR_HORZ_CYCLES_FULL").subevent("AD_ALL")), Some(full));
+    assert_eq!(before.value(7, Question::new("cha", "TxR_HORZ_CYCLES_FULL").subevent("AD_CRD")), Some(full));
     // The queue starves for as long as one or more of its messages do, not once for each.
     let of = |event: &'static str, name| before.value(7, Question::new("cha", event).subevent(name)).unwrap();
     assert!((1..full).contains(&of("RxR_CRD_STARVED", "AD_CRD")));

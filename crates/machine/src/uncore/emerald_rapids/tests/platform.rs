@@ -45,9 +45,10 @@ fn a_package_without_work_goes_to_sleep_in_steps() {
     let at = after("phase a\n workload chase:requests=1\nphase b\n idle 30us\n", 30);
     let awake = of(&at, "pcu", "PKG_RESIDENCY_C0_CYCLES");
     assert!((50..2000).contains(&awake), "{awake}");
-    about(&at, "PKG_RESIDENCY_C2E_CYCLES", 5);
+    // After five microseconds in C2E it goes on, and the ways into both states, of one each, are in no residency.
+    about(&at, "PKG_RESIDENCY_C2E_CYCLES", 4);
     assert_eq!(of(&at, "pcu", "FIVR_PS_PS1_CYCLES"), awake, "one core is a light load");
-    assert_eq!(of(&at, "pcu", "MEMORY_PHASE_SHEDDING_CYCLES"), of(&at, "pcu", "PKG_RESIDENCY_C6_CYCLES"));
+    assert_eq!(of(&at, "pcu", "MEMORY_PHASE_SHEDDING_CYCLES"), of(&at, "pcu", "PKG_RESIDENCY_C6_CYCLES") + 1000);
 }
 
 #[test]
@@ -110,7 +111,9 @@ fn states_share_the_time_among_them() {
     let at = model.snapshot();
     let sum = |events: &[&str]| events.iter().map(|event| of(&at, "pcu", event)).sum::<u64>();
     let cycles = of(&at, "pcu", "CLOCKTICKS");
-    assert_eq!(sum(&["PKG_RESIDENCY_C0_CYCLES", "PKG_RESIDENCY_C2E_CYCLES", "PKG_RESIDENCY_C6_CYCLES"]), cycles);
+    let package = sum(&["PKG_RESIDENCY_C0_CYCLES", "PKG_RESIDENCY_C2E_CYCLES", "PKG_RESIDENCY_C6_CYCLES"]);
+    // Transitions between them take a microsecond each.
+    assert!((1000..30_000).contains(&(cycles - package)), "{package} of {cycles}");
     assert_eq!(sum(&["FIVR_PS_PS0_CYCLES", "FIVR_PS_PS1_CYCLES", "FIVR_PS_PS2_CYCLES", "FIVR_PS_PS3_CYCLES"]), cycles);
     let cores = ["C0", "C3", "C6"].map(|state| of(&at, "pcu", &format!("POWER_STATE_OCCUPANCY_CORES_{state}")));
     assert_eq!(cores.iter().sum::<u64>(), 64 * cycles);
