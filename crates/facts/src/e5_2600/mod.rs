@@ -46,8 +46,9 @@ pub enum E5Fact<'a> {
     Ends(UncoreUse),
     /// Something is turned away.
     Refuses(Refused),
-    /// An acknowledgement for a socket's input-output stop goes round once more.
-    Bounces(u8),
+    /// An acknowledgement for a socket's input-output stop goes round the whole ring once more, in the direction of
+    /// the way that it came.
+    Bounces(u8, Route),
     /// A socket's system agent handles a message.
     Handles(u8, MessageKind),
     /// A state that a socket's power unit decides begins.

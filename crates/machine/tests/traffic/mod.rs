@@ -5,6 +5,7 @@ mod curve;
 mod devices;
 mod latency;
 mod memory;
+mod one_core;
 mod power;
 mod raw;
 mod silicon;

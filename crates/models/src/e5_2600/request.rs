@@ -29,6 +29,8 @@ pub struct Request {
     pub shared: bool,
     /// Cores that are requested whether they hold the line.
     pub snooped: u8,
+    /// Those of them that have modified it, and send it to the slice with their answers.
+    pub modified_in: u8,
     /// The request that a snoop is for.
     pub parent: RequestId,
     /// Next of the requests that wait at the home agent for this one's line.
@@ -66,6 +68,7 @@ impl Request {
             open: 1,
             shared: false,
             snooped: 0,
+            modified_in: 0,
             parent: NO_REQUEST,
             conflict: NO_REQUEST,
             awaited: 0,

@@ -169,12 +169,15 @@ impl Model {
 
     /// A line gives way to another; the cores lose it too.
     fn evict<R: Facts>(&mut self, socket: usize, victim: Victim, reader: &mut R) {
-        let mut modified = victim.state == LineState::Modified;
-        for core in bits(victim.cores) {
-            modified |= self.cores[socket * CORES + core].invalidate(victim.line);
+        let mut from_core = None;
+        for core in bits(victim.cores).map(|core| socket * CORES + core) {
+            if self.cores[core].invalidate(victim.line) {
+                from_core = Some(core as u8);
+            }
         }
-        if modified {
+        if from_core.is_some() || victim.state == LineState::Modified {
             let request = self.new_request(Kind::Evict, socket as u8, 0, victim.line);
+            self.requests[request].from_core = from_core;
             self.claim(request, reader);
         }
     }

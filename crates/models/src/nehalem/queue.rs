@@ -141,7 +141,12 @@ impl Model {
                 self.wheel.schedule(self.now + self.times.queue_to_home, Event::Home.of(request));
             }
             Kind::Read | Kind::Own => self.send(socket, TO_SOCKET, Class::Home, Event::Home.of(request), reader),
-            Kind::Evict => self.carry(socket, Port::FromLlc, Event::Out.of(request), reader),
+            // What a core has modified comes from there.
+            Kind::Evict => {
+                let from_core = self.requests[request].from_core;
+                let port = from_core.map_or(Port::FromLlc, |core| Port::from_core(core.into()));
+                self.carry(socket, port, Event::Out.of(request), reader);
+            }
             _ => self.out(request, reader),
         }
     }

@@ -94,7 +94,10 @@ impl FactReader<E5Fact<'_>> for Ledger {
             E5Fact::Begins(what) => self.cells.uses(what, true, at, &self.clocks, &self.shape),
             E5Fact::Ends(what) => self.cells.uses(what, false, at, &self.clocks, &self.shape),
             E5Fact::Refuses(what) => self.refuses(what),
-            E5Fact::Bounces(socket) => self.cells.devices[usize::from(socket)].bounces += 1,
+            E5Fact::Bounces(socket, came) => {
+                self.cells.devices[usize::from(socket)].bounces += 1;
+                self.cells.rings[usize::from(socket)].go_round(came);
+            }
             E5Fact::Handles(socket, message) => self.cells.agents[usize::from(socket)].messages[message as usize] += 1,
             E5Fact::Enters(..) => {}
             E5Fact::Leaves(socket, state, since) => {

@@ -74,12 +74,14 @@ pub struct RingCells {
     slices: std::ops::Range<usize>,
     /// By ring, polarity, sender, receiver.
     routes: Grid<{ RingKind::COUNT * 2 * STOPS * STOPS }>,
+    /// Rounds of what was not taken where it ended, by ring, polarity, counter-clockwise or clockwise.
+    rounds: [[[u64; 2]; 2]; RingKind::COUNT],
 }
 
 impl RingCells {
     /// The ring of a socket with some slices, numbered over the machine; home agent and input-output have a stop each.
     pub fn new(slices: std::ops::Range<usize>) -> Self {
-        Self { stops: slices.len() + 2, slices, routes: Grid::new() }
+        Self { stops: slices.len() + 2, slices, routes: Grid::new(), rounds: Default::default() }
     }
 
     /// Something that is no message of a slice or a core goes over a ring.
@@ -87,6 +89,13 @@ impl RingCells {
     pub fn travel(&mut self, route: Route) {
         let Route { kind, from, to, odd } = route;
         self.routes.add(place(kind, odd, from.into(), to.into()));
+    }
+
+    /// Something is not taken where its way ends, and goes on until it has passed all stops.
+    pub fn go_round(&mut self, route: Route) {
+        let steps = (usize::from(route.to) + self.stops - usize::from(route.from)) % self.stops;
+        let clockwise = steps <= self.stops / 2;
+        self.rounds[route.kind as usize][usize::from(route.odd)][usize::from(clockwise)] += 1;
     }
 
     fn routes(&self, messages: &MessageCells, kind: RingKind, odd: bool, from: usize, to: usize) -> u64 {
@@ -109,7 +118,12 @@ impl RingCells {
         clockwise: Option<bool>,
         odd: Option<bool>,
     ) -> u64 {
-        let mut sum = 0;
+        let polarities = || [false, true].into_iter().filter(|&is| odd.is_none_or(|wanted| wanted == is));
+        let directions = || [false, true].into_iter().filter(|&is| clockwise.is_none_or(|wanted| wanted == is));
+        let rounds = &self.rounds[kind as usize];
+        let mut sum: u64 = polarities()
+            .flat_map(|is_odd| directions().map(move |direction| rounds[usize::from(is_odd)][usize::from(direction)]))
+            .sum();
         for from in 0..self.stops {
             for to in 0..self.stops {
                 // Steps clockwise from the sender to the receiver and to the stop in question.
@@ -122,8 +136,7 @@ impl RingCells {
                 };
                 let wanted = clockwise.is_none_or(|wanted| wanted == is_clockwise);
                 if passes && wanted && (kind == RingKind::Snoop || whole != 0) {
-                    let polarities = [false, true].into_iter().filter(|&is| odd.is_none_or(|wanted| wanted == is));
-                    sum += polarities.map(|is| self.routes(messages, kind, is, from, to)).sum::<u64>();
+                    sum += polarities().map(|is| self.routes(messages, kind, is, from, to)).sum::<u64>();
                 }
             }
         }
@@ -198,6 +211,19 @@ mod tests {
         let up: Vec<u64> =
             (0..10).map(|at| cells.value(&MessageCells::new(), at, true, "RING_AD_USED", "UP_ODD").unwrap()).collect();
         assert_eq!(up, [0; 10]);
+    }
+
+    /// An acknowledgement from slice 2 to input-output, at stop 9, goes counter-clockwise over 1, 0 and 9. It is not
+    /// taken there, and goes round: all stops see it once more.
+    #[test]
+    fn what_is_not_taken_passes_all_stops_again() {
+        let mut cells = RingCells::new(0..8);
+        let route = Route { kind: RingKind::Acknowledge, from: 2, to: 9, odd: true };
+        cells.travel(route);
+        cells.go_round(route);
+        let seen = |at, sub: &str| cells.value(&MessageCells::new(), at, false, "RING_AK_USED", sub).unwrap();
+        assert_eq!((0..10).map(|at| seen(at, "CCW_ODD")).collect::<Vec<_>>(), [2, 2, 1, 1, 1, 1, 1, 1, 1, 2]);
+        assert!((0..10).all(|at| seen(at, "CW_ODD") + seen(at, "CCW_EVEN") == 0));
     }
 
     #[test]

@@ -36,6 +36,20 @@ fn a_request_without_a_number_is_rejected() {
     assert!(rejected > 0 && rejected < queued, "{rejected} of {queued}");
 }
 
+/// 2.3.7, TxR_INSERTS: BL_CORE is data of cores, for writebacks commonly. A device reads sixteen lines of which a core
+/// has modified eight: it is snooped for each, and sends the data of those with its responses. None is written back.
+#[test]
+fn what_a_snooped_core_has_modified_comes_to_the_slice() {
+    let workload = "phase clean\nworkload stream:requests=16,read=100,threads=1,footprint=1k\n\
+        phase dirty\nworkload stream:requests=8,read=0,threads=1,footprint=1k\n\
+        phase read\nworkload dma-read:requests=16,threads=1,footprint=1k";
+    let [from, to] = run_parts(Parameters::e5_2680(), workload);
+    let window = Window::between(&from, &to);
+    assert_eq!(of(&window, "cbo", "TxR_INSERTS.AK_CORE", 8), 16);
+    assert_eq!(of(&window, "cbo", "TxR_INSERTS.BL_CORE", 8), 8);
+    assert_eq!(of(&window, "cbo", "TOR_INSERTS.WB", 8), 0);
+}
+
 /// Intel's event file, VNA_CREDITS_REJECT: attempted acquisitions that were rejected; VN0_CREDITS_REJECT: times that a
 /// request got neither kind of credit.
 #[test]

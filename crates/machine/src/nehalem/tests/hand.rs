@@ -186,9 +186,9 @@ impl ProgramSource for List {
     }
 }
 
-#[test]
-fn a_program_reads_writes_and_streams() {
-    let access = |kind, thread, line: u64| ProgramAccess {
+/// An access to a line, by a thread that has come as many instructions far.
+const fn access(kind: ProgramKind, thread: u32, line: u64) -> ProgramAccess {
+    ProgramAccess {
         address: line * 64,
         size: 8,
         instructions: line,
@@ -197,7 +197,36 @@ fn a_program_reads_writes_and_streams() {
         forked_from: None,
         kind,
         after: 0,
-    };
+    }
+}
+
+fn program(accesses: Vec<ProgramAccess>) -> Nehalem {
+    let settings = ProgramSettings::parse("prefetch=off,pages=2M").unwrap();
+    let mut wiring = Wiring::new(pericore_catalog::family("nehalem").unwrap(), 1);
+    let source = Box::new(List(accesses.into_iter()));
+    Nehalem::for_program(Parameters::x5570(), source, settings, &mut wiring).unwrap()
+}
+
+/// The LLC has 8,192 sets of 16 ways. A core keeps line 0 in its first level by storing to it, which the LLC does not
+/// see: of 17 lines of a set it gives that one up, and the core has its data.
+#[test]
+fn a_line_that_the_llc_gives_up_comes_from_the_core_that_has_modified_it() {
+    let mut accesses = vec![access(ProgramKind::Store, 0, 0)];
+    for way in 1..=16 {
+        let apart = 5000 * way;
+        accesses.push(ProgramAccess { instructions: apart, ..access(ProgramKind::Load, 0, way * 8192) });
+        accesses.push(ProgramAccess { instructions: apart + 2500, ..access(ProgramKind::Store, 0, 0) });
+    }
+    // The last store comes after line 0 has gone.
+    accesses.pop();
+    let mut model = program(accesses);
+    run(&mut model, &mut Nothing);
+    let data = [("GQ_DATA_FROM.CORES_02", 2), ("GQ_DATA_FROM.LLC", 0)];
+    expect(&model.snapshot(), 0, &[&data[..], &[("LLC_MISS.READ", 17), ("QMC_WRITES.FULL_ANY", 1)]].concat());
+}
+
+#[test]
+fn a_program_reads_writes_and_streams() {
     let mut accesses: Vec<ProgramAccess> = Vec::new();
     accesses.extend((0..40).map(|line| access(ProgramKind::Load, 0, line)));
     accesses.extend((100..120).map(|line| access(ProgramKind::Store, 1, line)));
@@ -206,10 +235,7 @@ fn a_program_reads_writes_and_streams() {
     accesses.extend((200..210).map(|line| stream(line, if line < 206 { 64 } else { 8 })));
     // A thread that needs nothing from outside its core for two million instructions: time, and nothing else.
     accesses.push(ProgramAccess { address: 0, instructions: 2_000_000, ..access(ProgramKind::Progress, 3, 0) });
-    let settings = ProgramSettings::parse("prefetch=off").unwrap();
-    let mut wiring = Wiring::new(pericore_catalog::family("nehalem").unwrap(), 1);
-    let source = Box::new(List(accesses.into_iter()));
-    let mut model = Nehalem::for_program(Parameters::x5570(), source, settings, &mut wiring).unwrap();
+    let mut model = program(accesses);
     run(&mut model, &mut Nothing);
     assert_eq!(model.program().unwrap().of(ProgramKind::Load), 40);
     // Half a cycle an instruction, at 2.93 GHz.

@@ -84,7 +84,7 @@ const WORKLOADS: &[&str] = &[
     phase read\nworkload dma-read:requests=3000,threads=16,footprint=64k",
     "2 chase:requests=500,remote=100",
     // All lines in one set of the LLC, of the same memory channels: lines are shared, and pushed out again.
-    "2 random:requests=6000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
+    "2 random:requests=12000,stride=512k,footprint=20M,read=90,threads=16,remote=50",
     "random:requests=4000,stride=192,footprint=1G",
     "stream:requests=4000,stride=1536k,footprint=1G,read=30",
     "cores=3 2 mixed:requests=6000,remote=40,threads=12,footprint=1M",

@@ -139,7 +139,10 @@ impl<S: SignalSink> FactReader<E5Fact<'_>> for E5Emitter<'_, S> {
             E5Fact::Begins(what) => self.uses(at, what, true),
             E5Fact::Ends(what) => self.uses(at, what, false),
             E5Fact::Refuses(what) => self.refuses(at, what),
-            E5Fact::Bounces(socket) => self.sink.pulse(self.signals.devices[usize::from(socket)].bounces, 0, at, 1),
+            E5Fact::Bounces(socket, came) => {
+                self.sink.pulse(self.signals.devices[usize::from(socket)].bounces, 0, at, 1);
+                self.signals.rings.go_round(socket, came, at, self.sink);
+            }
             E5Fact::Handles(socket, message) => {
                 for (wire, tag) in self.signals.agents[usize::from(socket)].of_message(message) {
                     self.sink.pulse(wire, tag, at, 1);

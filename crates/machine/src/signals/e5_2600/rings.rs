@@ -114,11 +114,27 @@ impl RingWires {
         let from = usize::from(route.from) % ROOM;
         let path = self.paths[from][usize::from(route.to) % ROOM];
         // Snoops of cores go once round.
-        let (passed, direction) = if route.kind == RingKind::Snoop {
-            (!(1 << from), 0)
+        if route.kind == RingKind::Snoop {
+            self.show_at(socket, !(1 << from), (0, route), now, sink);
         } else {
-            (path.stops, usize::from(path.counter_clockwise))
-        };
+            self.show_at(socket, path.stops, (usize::from(path.counter_clockwise), route), now, sink);
+        }
+    }
+
+    /// A message that nobody takes where it ends goes on and passes all stops until it is there again.
+    pub fn go_round<S: SignalSink>(&self, socket: u8, route: Route, now: Tick, sink: &mut S) {
+        let path = self.paths[usize::from(route.from) % ROOM][usize::from(route.to) % ROOM];
+        self.show_at(socket, u16::MAX, (usize::from(path.counter_clockwise), route), now, sink);
+    }
+
+    fn show_at<S: SignalSink>(
+        &self,
+        socket: u8,
+        passed: u16,
+        (direction, route): (usize, Route),
+        now: Tick,
+        sink: &mut S,
+    ) {
         let mut seen = passed & self.observed[usize::from(socket) % SOCKETS][route.kind as usize];
         while seen != 0 {
             let stop = seen.trailing_zeros() as usize;

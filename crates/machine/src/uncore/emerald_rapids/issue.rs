@@ -169,8 +169,15 @@ impl Model {
         let from = self.core_tile(core);
         let to = self.places.cha[usize::from(cha)];
         let mut at = self.mesh_send(socket, Ring::Address, 1, from, to, reader) + self.times.miss_to_mesh;
-        if matches!(kind, Kind::WritebackModified | Kind::WritebackClean) {
-            at = at.max(self.mesh_send(socket, Ring::Block, 1, from, to, reader) + self.times.miss_to_mesh);
+        if kind.is_writeback() {
+            if kind != Kind::WritebackShared {
+                at = at.max(self.mesh_send(socket, Ring::Block, 1, from, to, reader) + self.times.miss_to_mesh);
+            }
+        } else {
+            let interval = self.times.paces[usize::from(socket)].request_interval;
+            let later = self.cores[usize::from(core)].leave(self.now, interval) - self.now;
+            // The mesh takes it in the cycle after that.
+            at += later.next_multiple_of(self.times.uclk);
         }
         self.send_at(request, at);
         request
@@ -221,8 +228,12 @@ impl Model {
             return;
         }
         self.end_entry(request, reader);
-        self.cores[usize::from(origin)].give_buffer(line);
+        let core = &mut self.cores[usize::from(origin)];
+        core.give_buffer(line);
         let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
+        if fills && !class.hit {
+            core.put_off(self.now, self.times.memory_interval);
+        }
         let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.at(origin).fill(line, grant) } else { None };
         if given_up.is_some() {
             self.foresee_next(thread);

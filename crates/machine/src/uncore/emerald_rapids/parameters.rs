@@ -117,6 +117,10 @@ pub struct Parameters {
     pub writeback_buffers: u8,
     /// Core cycles between independent accesses of a thread that hit.
     pub hit_interval: u64,
+    /// Core cycles between a core's requests for lines.
+    pub request_interval: u64,
+    /// Uncore cycles by which a line from memory puts a core's next request off.
+    pub memory_interval: u64,
     /// Core cycles from an access to its data in the L2.
     pub l2_latency: u64,
     /// Uncore cycles from an access that misses the L2 to its request on the mesh.
@@ -292,6 +296,8 @@ impl Parameters {
         range("ratios", self.phases.ratios[0].into(), 1, 255)?;
         for (name, value) in [
             ("hit_interval", self.hit_interval),
+            ("request_interval", self.request_interval),
+            ("memory_interval", self.memory_interval),
             ("l2_latency", self.l2_latency),
             ("miss_to_mesh", self.miss_to_mesh),
             ("mesh_to_use", self.mesh_to_use),

@@ -14,6 +14,7 @@ const CXL_SLOT: u64 = 270;
 pub struct CoreTimes {
     pub cycle: Tick,
     pub hit_interval: Tick,
+    pub request_interval: Tick,
     pub l2_latency: Tick,
 }
 
@@ -21,7 +22,12 @@ impl CoreTimes {
     /// At a frequency; the nearest whole ticks.
     pub fn new(parameters: &Parameters, ticks_per_second: u64, mhz: u64) -> Self {
         let ticks = |cycles: u64| (cycles * ticks_per_second / 1_000_000 + mhz / 2) / mhz;
-        Self { cycle: ticks(1), hit_interval: ticks(parameters.hit_interval), l2_latency: ticks(parameters.l2_latency) }
+        Self {
+            cycle: ticks(1),
+            hit_interval: ticks(parameters.hit_interval),
+            request_interval: ticks(parameters.request_interval),
+            l2_latency: ticks(parameters.l2_latency),
+        }
     }
 }
 
@@ -32,6 +38,7 @@ pub struct Times {
     /// Of the cores of each socket, and their frequency.
     pub mhz: [u64; 2],
     pub paces: [CoreTimes; 2],
+    pub memory_interval: Tick,
     pub miss_to_mesh: Tick,
     pub mesh_to_use: Tick,
     pub ingress_latency: Tick,
@@ -56,6 +63,7 @@ impl Times {
             uclk,
             mhz: [parameters.core_mhz; 2],
             paces: [CoreTimes::new(parameters, clocks.ticks_per_second, parameters.core_mhz); 2],
+            memory_interval: parameters.memory_interval * uclk,
             miss_to_mesh: parameters.miss_to_mesh * uclk,
             mesh_to_use: parameters.mesh_to_use * uclk,
             ingress_latency: parameters.ingress_latency * uclk,

@@ -62,8 +62,12 @@ impl Model {
     /// Something else than a slice's or core's message goes over a ring of a socket.
     #[inline]
     pub(in crate::e5_2600) fn travel<R: E5Reader>(&self, socket: u8, kind: RingKind, from: u8, to: u8, reader: &mut R) {
-        let route = Route { kind, from, to, odd: self.is_odd() };
-        reader.read(self.now, E5Fact::Travels(socket, route));
+        reader.read(self.now, E5Fact::Travels(socket, self.route(kind, from, to)));
+    }
+
+    /// The way of what is sent now.
+    pub(in crate::e5_2600) const fn route(&self, kind: RingKind, from: u8, to: u8) -> Route {
+        Route { kind, from, to, odd: self.is_odd() }
     }
 
     /// The uncore's cycle has an odd number.

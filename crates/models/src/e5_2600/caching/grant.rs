@@ -47,31 +47,41 @@ impl Model {
     fn snoop_cores<R: E5Reader>(&mut self, slice: u16, request: RequestId, way: Way, reader: &mut R) {
         let entry = &self.pool[request];
         let (line, store) = (entry.line, entry.record.kind == RequestKind::ReadForOwnership);
-        let mut modified = false;
-        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
-        for core in bits(entry.snooped) {
-            let core = &mut self.cores[first + core];
-            modified |= if store { core.invalidate(line) } else { core.share(line) };
-        }
-        if modified {
+        if self.take_from_cores(request, slice, line, store) {
             self.slices[usize::from(slice)].llc.set_state(way, LineState::Modified);
         }
         self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
         self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
     }
 
+    /// Takes a line from the snooped cores of a slice's socket, or leaves it there for reading only. True if one had
+    /// modified it, which is noted in the request.
+    pub(in crate::e5_2600) fn take_from_cores(
+        &mut self,
+        request: RequestId,
+        slice: u16,
+        line: u32,
+        invalidates: bool,
+    ) -> bool {
+        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
+        let entry = &mut self.pool[request];
+        for number in bits(entry.snooped) {
+            let core = &mut self.cores[first + number];
+            let modified = if invalidates { core.invalidate(line) } else { core.share(line) };
+            entry.modified_in |= u8::from(modified) << number;
+        }
+        entry.modified_in != 0
+    }
+
     /// A line gives way to another.
     pub(in crate::e5_2600) fn evict<R: E5Reader>(&mut self, slice: u16, victim: Victim, reader: &mut R) {
-        let mut modified = victim.state == LineState::Modified;
         let first = self.map.first_stop(self.map.socket(slice));
-        for core in bits(victim.cores) {
-            modified |= self.cores[usize::from(first) + core].invalidate(victim.line);
-        }
         let mut record = self.record(RequestKind::Eviction, NO_THREAD, slice, victim.line);
         record.state = victim.state;
-        record.miss = modified;
         let request = self.pool.add(record, victim.line, first as u8);
         self.pool[request].snooped = victim.cores;
+        let modified = self.take_from_cores(request, slice, victim.line, true) || victim.state == LineState::Modified;
+        self.pool[request].record.miss = modified;
         self.enter_tor(request, reader);
         if modified {
             self.take_tracker(request);
@@ -88,12 +98,16 @@ impl Model {
     /// The next step of a request in the slice.
     pub(in crate::e5_2600) fn step<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
         let entry = &mut self.pool[request];
-        let snooped = std::mem::take(&mut entry.snooped);
+        let (snooped, modified_in) = (std::mem::take(&mut entry.snooped), std::mem::take(&mut entry.modified_in));
         let (kind, slice, core, miss) = (entry.record.kind, entry.record.slice, entry.core, entry.record.miss);
         let completed = entry.record.tracker_out != NEVER;
         let first = self.map.first_stop(self.map.socket(slice));
         for responding in bits(snooped) {
             self.message(first + responding as u16, Message::AcknowledgeFromCore, self.map.within(slice), reader);
+        }
+        // What a core has modified comes to the slice with its answer.
+        for core in bits(modified_in) {
+            self.message(first + core as u16, Message::DataFromCore, self.map.within(slice), reader);
         }
         if kind == RequestKind::Snoop {
             self.respond_to_snoop(request, reader);

@@ -96,12 +96,8 @@ impl Model {
         let line = self.pool[request].line;
         let read = kind == RequestKind::IoRead;
         let snooped = if read && cores.count_ones() != 1 { 0 } else { cores };
-        let mut modified = state == LineState::Modified;
-        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
-        for core in (0..8).filter(|core| snooped >> core & 1 == 1) {
-            let core = &mut self.cores[first + core];
-            modified |= if read { core.share(line) } else { core.invalidate(line) };
-        }
+        self.pool[request].snooped = snooped;
+        let modified = self.take_from_cores(request, slice, line, !read) || state == LineState::Modified;
         let llc = &mut self.slices[usize::from(slice)].llc;
         match kind {
             RequestKind::IoRead if modified => llc.set_state(way, LineState::Modified),
@@ -123,7 +119,6 @@ impl Model {
         if snooped == 0 {
             self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
         } else {
-            self.pool[request].snooped = snooped;
             self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
             self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
         }

@@ -227,7 +227,8 @@ impl Model {
             self.end_step(request, reader);
         } else {
             if device.acknowledge_free > self.now {
-                reader.read(self.now, E5Fact::Bounces(socket as u8));
+                let came = self.route(RingKind::Acknowledge, self.map.within(slice), self.rings.io());
+                reader.read(self.now, E5Fact::Bounces(socket as u8, came));
                 self.wheel.schedule(self.now + ROUND * self.latency.uclk, Event::Data.of(request));
                 return;
             }

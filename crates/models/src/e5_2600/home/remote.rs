@@ -18,7 +18,7 @@ use pericore_facts::LineState;
 use pericore_facts::e5_2600::{
     IngressQueue, Message, NO_THREAD, PacketKind, Rare, Refusal, RequestKind, RequestStation, RingKind, UncoreUse,
 };
-use pericore_parts::llc::{Way, bits};
+use pericore_parts::llc::Way;
 
 impl Model {
     /// The home agent begins with a read: if no other request for the line is in hand, it snoops. False if it must
@@ -69,7 +69,7 @@ impl Model {
     pub(in crate::e5_2600) fn send_address<R: E5Reader>(&mut self, home: u8, request: RequestId, reader: &mut R) {
         let agent = &mut self.homes[usize::from(home)];
         if agent.address_free <= self.now && agent.addresses.is_empty() {
-            self.send_address_now(home, request, reader);
+            self.send_address_now(home, request, Origin::Home, reader);
             return;
         }
         agent.addresses.push_back(request);
@@ -86,11 +86,10 @@ impl Model {
         if !agent.addresses.is_empty() {
             self.wheel.schedule(self.now + self.latency.uclk, Event::HomeEgress.of(home));
         }
-        self.home_queues(home as u8, false, self.pool[request].line, false, reader);
-        self.send_address_now(home as u8, request, reader);
+        self.send_address_now(home as u8, request, Origin::HomeQueue, reader);
     }
 
-    fn send_address_now<R: E5Reader>(&mut self, home: u8, request: RequestId, reader: &mut R) {
+    fn send_address_now<R: E5Reader>(&mut self, home: u8, request: RequestId, origin: Origin, reader: &mut R) {
         self.homes[usize::from(home)].address_free = self.now + self.latency.uclk;
         let entry = &mut self.pool[request];
         let (kind, slice, parent) = (entry.record.kind, entry.record.slice, entry.parent);
@@ -101,7 +100,7 @@ impl Model {
             self.report(request, RequestStation::CompletedElsewhere, reader);
             self.travel(home, RingKind::Address, self.rings.home(), self.rings.io(), reader);
             let new = NewPacket {
-                origin: Origin::Home,
+                origin,
                 way: (home, to),
                 kind: PacketKind::Cmp,
                 requester: to,
@@ -116,6 +115,9 @@ impl Model {
         let next = if to == home { self.map.within(slice) } else { self.rings.io() };
         self.travel(home, RingKind::Address, self.rings.home(), next, reader);
         if to == home {
+            if origin == Origin::HomeQueue {
+                self.home_queues(home, false, self.pool[request].line, false, reader);
+            }
             self.wheel.schedule(self.now + self.latency.to_home(slice), Event::SnoopArrive.of(request));
             return;
         }
@@ -123,14 +125,7 @@ impl Model {
         let store = asking.kind == RequestKind::ReadForOwnership;
         let packet = if store { PacketKind::SnpInvOwn } else { PacketKind::SnpData };
         let requester = self.map.socket(asking.slice);
-        let new = NewPacket {
-            origin: Origin::Home,
-            way: (home, to),
-            kind: packet,
-            requester,
-            action: Action::Snoop,
-            request,
-        };
+        let new = NewPacket { origin, way: (home, to), kind: packet, requester, action: Action::Snoop, request };
         self.send_packet(new, at, reader);
     }
 
@@ -189,14 +184,11 @@ impl Model {
         let index = usize::from(slice);
         let (line, parent) = (self.pool[snoop].line, self.pool[snoop].parent);
         let store = self.pool[parent].record.kind == RequestKind::ReadForOwnership;
-        let llc = &mut self.slices[index].llc;
+        let llc = &self.slices[index].llc;
         let (state, cores) = (llc.state(way), llc.cores(way));
-        let first = usize::from(self.map.first_stop(self.map.socket(slice)));
-        let mut modified = state == LineState::Modified;
-        for core in bits(cores) {
-            let core = &mut self.cores[first + core];
-            modified |= if store { core.invalidate(line) } else { core.share(line) };
-        }
+        self.pool[snoop].snooped = cores;
+        let modified = self.take_from_cores(snoop, slice, line, store) || state == LineState::Modified;
+        let llc = &mut self.slices[index].llc;
         if store {
             llc.remove(way);
         } else {
@@ -221,7 +213,6 @@ impl Model {
         if cores == 0 {
             return if finding.data().is_some() { self.latency.llc_data } else { self.latency.llc_quick };
         }
-        self.pool[snoop].snooped = cores;
         self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
         self.latency.core_snoop
     }

@@ -46,6 +46,8 @@ pub struct Packet {
 pub enum Origin {
     /// The socket's home agent.
     Home,
+    /// The same; the message waited for the ring, and is in the agent's queue until its link has an entry for it.
+    HomeQueue,
     /// A slice, or another link.
     Other,
 }

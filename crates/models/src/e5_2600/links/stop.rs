@@ -8,7 +8,6 @@ use super::io_side::Waiting;
 use super::packet::{Action, NewPacket, Origin, PORTS, Packet, PacketId};
 use crate::e5_2600::Model;
 use crate::e5_2600::event::Event;
-use crate::e5_2600::request::RequestId;
 use pericore_facts::e5_2600::{
     Class, Credit, E5Fact, IoClass, PacketKind, PacketRecord, PacketStation, RequestKind, RingKind, UncoreUse,
 };
@@ -41,14 +40,20 @@ impl Model {
         let port = &mut self.links.ports[usize::from(sender)];
         let record = PacketRecord::new(kind, sender, port.peer, to, requester);
         let class = kind.class() as usize;
-        let packet = self.links.packets.add(Packet { record, request, action, from_home: origin == Origin::Home });
+        let packet = self.links.packets.add(Packet { record, request, action, from_home: origin != Origin::Other });
         if port.entries[class] == 0 {
             port.outside[class].push_back(packet);
+            if origin != Origin::Other {
+                self.no_link(sender, kind.is_data(), true, reader);
+            }
             if origin == Origin::Home {
-                self.home_waits(sender, kind.is_data(), request, true, reader);
+                self.home_queues(from, kind.is_data(), self.pool[request].line, true, reader);
             }
         } else {
             port.entries[class] -= 1;
+            if origin == Origin::HomeQueue {
+                self.home_queues(from, kind.is_data(), self.pool[request].line, false, reader);
+            }
             self.come_by_ring(packet, at);
         }
     }
@@ -72,17 +77,17 @@ impl Model {
             return;
         };
         if self.links.packets[packet].from_home {
-            self.home_waits(number, class == Class::Data, self.links.packets[packet].request, false, reader);
+            let (data, line) = (class == Class::Data, self.pool[self.links.packets[packet].request].line);
+            self.no_link(number, data, false, reader);
+            self.home_queues((number / PORTS) as u8, data, line, false, reader);
         }
         self.come_by_ring(packet, self.now + self.latency.stop_to_stop);
     }
 
     /// A message of the home agent begins or ends to wait for an entry.
-    fn home_waits<R: E5Reader>(&mut self, number: u16, data: bool, request: RequestId, begins: bool, reader: &mut R) {
+    fn no_link<R: E5Reader>(&self, number: u16, data: bool, begins: bool, reader: &mut R) {
         let (home, side) = ((number / PORTS) as u8, (number % PORTS) as u8);
-        let line = self.pool[request].line;
         self.switch(UncoreUse::NoLink(home, u8::from(data) * 2 + side), begins, reader);
-        self.home_queues(home, data, line, begins, reader);
     }
 
     /// A packet arrives from the ring.

@@ -9,28 +9,48 @@ use pericore_parts::waiting::Waiting;
 /// Credits of a stop's agent for each row, address and data apart (assumption: unpublished).
 const CREDITS: u8 = 6;
 
-/// The credits of an agent for a row. They are taken in turn.
+/// The credits of an agent for a row.
 #[derive(Debug, Clone, Default)]
 #[repr(align(64))]
 struct Credits {
-    /// When each is free again.
+    /// When each is free again, the first of all in front.
     free: [u64; CREDITS as usize],
-    /// The next to be taken.
-    next: u8,
 }
 
 impl Credits {
-    /// When the next is free.
+    /// When one is free.
     #[inline]
-    fn free(&self) -> u64 {
-        self.free[usize::from(self.next)]
+    const fn free(&self) -> u64 {
+        self.free[0]
     }
 
-    /// Takes it; it comes back at `returned`.
+    /// Takes it; it comes back at `returned`. Nearly always that is after all others.
     #[inline]
     fn take(&mut self, returned: u64) {
-        self.free[usize::from(self.next)] = returned;
-        self.next = if self.next + 1 == CREDITS { 0 } else { self.next + 1 };
+        self.free.rotate_left(1);
+        self.free[self.free.len() - 1] = returned;
+        let mut place = self.free.len() - 1;
+        while place > 0 && self.free[place - 1] > returned {
+            self.free.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+}
+
+/// Acknowledgements that turn at a stop: when each of the last ones came, and when it turned. They come from above and
+/// from below, so that one which was sent earlier may come later.
+#[derive(Debug, Clone, Default)]
+struct Acknowledged([(u64, u64); 4]);
+
+impl Acknowledged {
+    fn add(&mut self, came: u64, turned: u64) {
+        self.0.rotate_right(1);
+        self.0[0] = (came, turned);
+    }
+
+    /// When all that had come by a cycle have turned.
+    fn turned(&self, by: u64) -> u64 {
+        self.0.iter().filter(|(came, _)| *came <= by).map(|(_, turned)| *turned).max().unwrap_or(0)
     }
 }
 
@@ -93,8 +113,7 @@ struct Source {
 /// What a stop remembers of messages that turn there into its row.
 #[derive(Debug, Clone, Default)]
 struct Turn {
-    /// When the last acknowledgement came, and when it turned.
-    acknowledged: (u64, u64),
+    acknowledged: Acknowledged,
     /// Addresses that wait.
     waiting: Waiting<{ ROOM as usize }>,
 }
@@ -206,9 +225,9 @@ impl Net {
         let line = &mut self.rows[row];
         if along_row {
             let acknowledged = &mut self.turns[usize::from(turn) % MOST_TILES].acknowledged;
-            // An invalidation does not overtake the acknowledgement that came before it.
-            if ring == Ring::Invalidate && acknowledged.0 <= reached {
-                ordered = reached.max(acknowledged.1);
+            // An invalidation does not overtake the acknowledgements that came before it.
+            if ring == Ring::Invalidate {
+                ordered = reached.max(acknowledged.turned(reached));
             }
             turned = ordered;
             if !aside.near.is_empty() {
@@ -216,7 +235,7 @@ impl Net {
                 turned = board(rail, &aside.near, ordered, length, horizon);
             }
             if ring == Ring::Acknowledge {
-                *acknowledged = (reached, turned);
+                acknowledged.add(reached, turned);
             }
         }
         let mut arrived = turned + u64::from(aside.near.cycles);
@@ -283,5 +302,35 @@ impl Net {
             let distress = &mut self.sources[turn].distress;
             *distress = message.turned.max(*distress);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Acknowledged, CREDITS, Credits};
+
+    /// Five credits are away for long, and the sixth comes back at 20 already: there is one again at 20, and the next
+    /// at 100.
+    #[test]
+    fn a_credit_that_is_back_is_taken_before_those_that_are_away() {
+        let mut credits = Credits::default();
+        assert_eq!(credits.free(), 0);
+        (0..u64::from(CREDITS) - 1).for_each(|n| credits.take(100 + n));
+        credits.take(20);
+        assert_eq!(credits.free(), 20);
+        credits.take(60);
+        assert_eq!(credits.free(), 60);
+        credits.take(200);
+        assert_eq!(credits.free(), 100);
+    }
+
+    /// The one that came first turns last; one that comes later than the invalidation does not hold it up.
+    #[test]
+    fn all_acknowledgements_that_came_before_are_waited_for() {
+        let mut acknowledged = Acknowledged::default();
+        acknowledged.add(10, 40);
+        acknowledged.add(12, 30);
+        acknowledged.add(25, 90);
+        assert_eq!([5, 11, 20, 25].map(|by| acknowledged.turned(by)), [0, 40, 40, 90]);
     }
 }

@@ -203,6 +203,8 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         prefetch_buffers: of.number("prefetch_buffers")?,
         writeback_buffers: of.number("writeback_buffers")?,
         hit_interval: of.number("hit_interval")?,
+        request_interval: of.number("request_interval")?,
+        memory_interval: of.number("memory_interval")?,
         l2_latency: of.number("l2_latency")?,
         miss_to_mesh: of.number("miss_to_mesh")?,
         mesh_to_use: of.number("mesh_to_use")?,
