@@ -9,6 +9,7 @@
 
 mod backend;
 mod clock;
+mod digest;
 mod error;
 mod files;
 mod fuse;

@@ -15,6 +15,8 @@ use pericore_machine::steady::{Pace, Steady};
 use pericore_machine::workload::Workload;
 use pericore_machine::{BuildError, MachineSpec};
 
+use crate::digest::digest;
+
 /// Bytes of all windows in a folder: beyond these, those that were used longest ago are removed.
 pub const MOST_BYTES: u64 = 1 << 30;
 const ENDING: &str = "window";
@@ -24,11 +26,6 @@ const ENDING: &str = "window";
 pub struct WindowCache {
     folder: PathBuf,
     most: u64,
-}
-
-/// A digest that tells keys apart.
-fn digest(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn digest_of(what: impl Debug) -> String {

@@ -1,12 +1,12 @@
 //! A core: private caches and line-fill buffers, and what the threads that run on it wait for.
 
-use pericore_engine::Tick;
 use pericore_engine::search::matches;
 
 use super::RequestId;
 use super::cache::{Cache, Evicted, Right};
 use super::line::LINE_BYTES;
 use super::program::Pause;
+use super::request_port::RequestPort;
 
 /// Sets of the L1 data cache: 32 KB in 8 ways (Intel optimization manual, Sandy Bridge).
 const L1_SETS: usize = 64;
@@ -110,8 +110,8 @@ pub struct Core {
     all: u32,
     /// Writebacks under way.
     pub writebacks: u8,
-    /// First tick at which the next request can leave for the ring.
-    pub request_free: Tick,
+    /// Where its requests leave for the ring.
+    pub port: RequestPort,
 }
 
 impl Core {
@@ -128,7 +128,7 @@ impl Core {
             lost: 0,
             all: (1 << fill_buffers) - 1,
             writebacks: 0,
-            request_free: 0,
+            port: RequestPort::default(),
         }
     }
 
@@ -190,12 +190,6 @@ impl Core {
             let free = if self.has_room(line, streamer) { !self.used } else { 0 };
             self.occupy(free, line, store)
         })
-    }
-
-    /// Something else than a request takes the way out of the L2: the next one leaves so much later.
-    #[inline]
-    pub fn put_off(&mut self, now: Tick, by: Tick) {
-        self.request_free = self.request_free.max(now) + by;
     }
 
     /// True if there is a buffer for a line that is not under way.

@@ -11,6 +11,7 @@ pub mod line;
 pub mod llc;
 pub mod program;
 pub mod recurring;
+pub mod request_port;
 pub mod settings;
 pub mod waiting;
 pub mod warming;

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use super::error::GuestError;
 use super::process;
 use super::traps::{Function, SYMBOLS};
+use crate::digest::digest;
 
 /// Downloads the packages and makes the files.
 const PREPARE: &str = include_str!("prepare.sh");
@@ -39,9 +40,7 @@ impl Prepared {
         let cache =
             absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache"))).ok_or(GuestError::NoCache)?;
         // A changed script makes other files.
-        let version = PREPARE
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let version = digest(PREPARE);
         Ok(cache.join("pericore").join(format!("guest-{version:016x}")))
     }
 

@@ -117,9 +117,7 @@ impl Model {
         let socket = core as usize / CORES;
         self.sockets[socket].llc.prefetch(line);
         let request = self.new_request(if store { Kind::Own } else { Kind::Read }, socket as u8, core, line);
-        let free = &mut self.cores[usize::from(core)].request_free;
-        let leaves = self.now.max(*free);
-        *free = leaves + self.times.request_interval;
+        let leaves = self.cores[usize::from(core)].port.leave(self.now, self.times.request_interval);
         self.wheel.schedule(leaves + self.times.core_to_queue, Event::Arrive.of(request));
         request
     }

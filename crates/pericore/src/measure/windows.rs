@@ -127,7 +127,7 @@ pub fn words(estimate: &Estimate, request: SampleRequest, widest: Option<&Widest
     let Estimate { windows, share, .. } = estimate;
     let (share, what) = (share * 100.0, if is_program { "accesses" } else { "run" });
     let mut words = format!(" sampled: {windows} windows, {share:.2} % of the {what}; all numbers are scaled up,\n");
-    words += "   with half of the interval in which 95 of 100 such runs have the whole run's\n";
+    words += "   with half of an interval meant to have the whole run's in 95 of 100 runs\n";
     let Some(requested) = request.error() else { return words };
     let Some(Widest { half, name }) = widest else {
         return if share >= 100.0 { words + " error requested: reached, all was counted\n" } else { words };

@@ -7,6 +7,7 @@ use super::tags::sizes::{L2_SET_BITS, L2_WAYS};
 use super::tags::{AllTags, Tags};
 pub use pericore_parts::core::{Buffer, ThreadState};
 use pericore_parts::host::prefetch;
+use pericore_parts::request_port::RequestPort;
 use pericore_workload::{Access, Generator};
 
 /// States of a line in an L2; the order is the order of rights.
@@ -63,8 +64,8 @@ pub struct Core {
     prefetch: u32,
     /// Writebacks under way.
     pub writebacks: u8,
-    /// When the next request for a line may leave.
-    request_free: Tick,
+    /// Where its requests for lines leave.
+    pub port: RequestPort,
     /// Threads that have not finished.
     pub running: u8,
 }
@@ -79,7 +80,7 @@ impl Core {
             demand: (1 << fill_buffers) - 1,
             prefetch: ((1 << prefetch_buffers) - 1) << FIRST_PREFETCH,
             writebacks: 0,
-            request_free: 0,
+            port: RequestPort::default(),
             running: 0,
         }
     }
@@ -116,21 +117,6 @@ impl Core {
         self.used |= 1 << index;
         self.writable |= u32::from(store) << index;
         Buffer::Taken
-    }
-
-    /// When a request for a line that is made now leaves: one goes out in each interval.
-    #[inline]
-    pub const fn leave(&mut self, now: Tick, interval: Tick) -> Tick {
-        let leaves = if now > self.request_free { now } else { self.request_free };
-        self.request_free = leaves + interval;
-        leaves
-    }
-
-    /// A line from memory has come: the next request leaves so much later.
-    #[inline]
-    pub const fn put_off(&mut self, now: Tick, by: Tick) {
-        let free = if now > self.request_free { now } else { self.request_free };
-        self.request_free = free + by;
     }
 
     /// True if a line is on its way.

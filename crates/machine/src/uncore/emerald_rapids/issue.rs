@@ -175,7 +175,7 @@ impl Model {
             }
         } else {
             let interval = self.times.paces[usize::from(socket)].request_interval;
-            let later = self.cores[usize::from(core)].leave(self.now, interval) - self.now;
+            let later = self.cores[usize::from(core)].port.leave(self.now, interval) - self.now;
             // The mesh takes it in the cycle after that.
             at += later.next_multiple_of(self.times.uclk);
         }
@@ -232,7 +232,7 @@ impl Model {
         core.give_buffer(line);
         let fills = grant != 0 && !matches!(kind.lookup(), Lookup::Flush | Lookup::Write | Lookup::None);
         if fills && !class.hit {
-            core.put_off(self.now, self.times.memory_interval);
+            core.port.put_off(self.now, self.times.memory_interval);
         }
         let given_up = if fills && !kind.is_llc_prefetch() { self.l2s.at(origin).fill(line, grant) } else { None };
         if given_up.is_some() {

@@ -59,7 +59,7 @@ impl Model {
             let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].writeback_interval;
             let state = &mut self.cores[usize::from(core)];
             state.writebacks += 1;
-            state.put_off(self.now, interval);
+            state.port.put_off(self.now, interval);
             self.send_writeback(RequestKind::WritebackToInvalid, core, line, reader);
         }
         let kind = if whole { RequestKind::StreamWhole } else { RequestKind::StreamPart };
@@ -70,9 +70,8 @@ impl Model {
         let to = self.map.within(slice);
         self.message(stop, Message::AddressFromCore, to, reader);
         let sent = self.message(stop, Message::DataFromCore, to, reader);
-        let free = &mut self.cores[usize::from(core)].request_free;
-        let leaves = (sent + pace.miss_to_ring).max(*free);
-        *free = leaves + pace.request_interval;
+        let port = &mut self.cores[usize::from(core)].port;
+        let leaves = port.leave(sent + pace.miss_to_ring, pace.request_interval);
         self.send_to_slice(request, core, slice, leaves);
         true
     }

@@ -121,9 +121,7 @@ impl Model {
         self.slices[usize::from(slice)].llc.prefetch(line);
         let request = self.pool.add(self.record(kind, tid, slice, line), line, core);
         let sent = self.message(u16::from(core), Message::AddressFromCore, self.map.within(slice), reader);
-        let request_free = &mut self.cores[usize::from(core)].request_free;
-        let leaves = (sent + miss_to_ring).max(*request_free);
-        *request_free = leaves + request_interval;
+        let leaves = self.cores[usize::from(core)].port.leave(sent + miss_to_ring, request_interval);
         self.send_to_slice(request, core, slice, leaves);
         request
     }
@@ -146,7 +144,7 @@ impl Model {
         let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].writeback_interval;
         let state = &mut self.cores[usize::from(core)];
         state.writebacks += 1;
-        state.put_off(self.now, interval);
+        state.port.put_off(self.now, interval);
         let kind = if state.keeps(line) { RequestKind::WritebackToExclusive } else { RequestKind::WritebackToInvalid };
         // The L2 belongs to the core as a whole: its writebacks go under the core's first thread.
         self.send_writeback(kind, core, line, reader);
@@ -194,7 +192,7 @@ impl Model {
         let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].memory_interval;
         let cache = &mut self.cores[usize::from(core)];
         if !hit {
-            cache.put_off(self.now, interval);
+            cache.port.put_off(self.now, interval);
         }
         let evicted = if self.work.program.is_some() {
             // Its accesses were done when they were sent out.

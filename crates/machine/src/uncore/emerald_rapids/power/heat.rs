@@ -41,7 +41,7 @@ const MEMORY_CRITICAL: i32 = 95_000;
 /// What is hot stays so until it is so much below.
 const MARGIN: i32 = 1000;
 
-/// A sensor with a sensor.
+/// Where a sensor is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Sensor {
