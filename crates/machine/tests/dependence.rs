@@ -35,8 +35,23 @@ impl ProgramSource for Loads {
     }
 }
 
+/// Loads, each of whose lines is stored to: the first store to a line in the first level.
+#[derive(Debug)]
+struct Stored(Loads, Option<ProgramAccess>);
+
+impl ProgramSource for Stored {
+    fn next_access(&mut self) -> Option<ProgramAccess> {
+        if let Some(store) = self.1.take() {
+            return Some(store);
+        }
+        let load = self.0.next_access()?;
+        self.1 = Some(ProgramAccess { kind: ProgramKind::Upgrade, after: 0, ..load });
+        Some(load)
+    }
+}
+
 /// Nanoseconds of each load.
-fn each(name: &str, loads: Loads, settings: &str) -> f64 {
+fn each(name: &str, loads: impl ProgramSource + 'static, settings: &str) -> f64 {
     let spec = MachineSpec::parse(name).expect("a machine");
     let settings = ProgramSettings::parse(settings).expect("settings");
     let mut machine = Machine::for_program(&spec, Box::new(loads), settings).expect("a machine");
@@ -64,6 +79,15 @@ fn a_pointer_is_followed_when_it_is_there() {
     for (name, least, most) in ONE_READ {
         let hop = each(name, loads(4, |_| 1), SETTINGS);
         assert!((least..most).contains(&hop), "{name}: {hop:.1} ns a hop");
+    }
+}
+
+/// What a hop brings is stored to, and the store has no address before the load: it does not bring the line ahead.
+#[test]
+fn a_store_does_not_go_before_the_load_of_its_line() {
+    for (name, least, most) in ONE_READ {
+        let hop = each(name, Stored(loads(4, |_| 1), None), SETTINGS);
+        assert!((least..most * 1.02).contains(&hop), "{name}: {hop:.1} ns a hop");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use pericore_observe::session::Sample;
 
-/// How many figures are known: accesses, requests beyond the L2, lines that memory has read.
+/// How many figures are known: accesses, those that went beyond the L2, lines that memory has read.
 pub const FIGURES: usize = 3;
 /// These figures, of windows or of all accesses. Of a workload the first is what its length is given in.
 pub type Figures = [f64; FIGURES];

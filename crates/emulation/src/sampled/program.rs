@@ -153,7 +153,7 @@ impl ProgramWindows {
     }
 }
 
-/// What the machine knows of all accesses until now: how many there are, how many requests went beyond the L2, and how
+/// What the machine knows of all accesses until now: how many there are, how many went beyond the L2, and how
 /// many lines memory has read.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 fn figures(machine: &Machine) -> Figures {

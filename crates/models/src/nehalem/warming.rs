@@ -6,7 +6,7 @@ use super::parameters::CORES;
 use super::socket::Cache;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
-use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
+use pericore_parts::program::{ByFunction, Cycles, FoundIn, Program, Want};
 use pericore_parts::warming::{Inclusive, Warming, fill};
 use pericore_workload::Access;
 
@@ -73,8 +73,10 @@ impl ByFunction for Model {
     }
 
     /// LLC hits of 40 cycles, memory of 60 ns (docs/calibration.md).
-    fn busy_cycles(&self) -> [u64; 2] {
-        [40, 176]
+    fn cycles(&self) -> Cycles {
+        let of = &self.parameters;
+        let (interval, ahead) = (of.request_interval, of.reorder_buffer);
+        Cycles { l2: of.l2_latency, cache: 40, memory: 176, interval, ahead }
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {

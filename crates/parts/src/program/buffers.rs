@@ -1,8 +1,10 @@
 //! How many requests a core would have under way, where accesses take no virtual time: whether its L2's prefetchers
 //! find room depends on it.
 
-/// Requests that a core can have under way at most.
-const MOST: usize = 16;
+use std::collections::VecDeque;
+
+use super::dependence::{DataState, Recent, ThreadAccess};
+
 /// Buffers that prefetches leave to the program's own misses.
 pub const RESERVED: usize = 2;
 
@@ -17,89 +19,255 @@ pub enum FoundIn {
     Memory,
 }
 
-/// The buffers of a core, by the cycle at which each is free again. Its cycles are those that its instructions take,
-/// and waits for buffers and data.
+/// What accesses take, in core cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cycles {
+    /// Until data that is in the L2 can be used.
+    pub l2: u64,
+    /// For which a request has a buffer if its line is in another cache.
+    pub cache: u64,
+    /// The same if its line is in memory.
+    pub memory: u64,
+    /// From one request that leaves the core to the next.
+    pub interval: u64,
+    /// That the instructions take which a core looks ahead.
+    pub ahead: u64,
+}
+
+/// A line, and whether a store wants it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WantedLine {
+    pub line: u32,
+    pub to_store: bool,
+}
+
+/// Requests that are remembered: more than are under way, since chains of them run side by side.
+const REMEMBERED: usize = 32;
+
+/// The requests of a core, by the cycles at which they begin and end. Its cycles are those that its instructions take,
+/// and waits for buffers and data as far as it cannot look ahead.
 #[derive(Debug, Clone, Default)]
 pub struct Buffers {
     now: u64,
-    free_at: [u64; MOST],
-    /// When the data of the last access has come.
-    last_data: u64,
+    /// When the last access went out.
+    start: u64,
+    begin: [u64; REMEMBERED],
+    /// When each leaves the core.
+    leave: [u64; REMEMBERED],
+    end: [u64; REMEMBERED],
+    /// What each is for.
+    wanted: [WantedLine; REMEMBERED],
+    next: usize,
+    recent: Recent,
+    /// Cycles that instructions have taken so far.
+    taken: u64,
+    /// By when what waits for its address must have gone out, in such cycles, for the core to go on.
+    behind: VecDeque<(u64, u64)>,
 }
 
 impl Buffers {
-    /// So many cycles pass; if the next access waits for data, until that has come.
-    pub fn pass(&mut self, cycles: u64, waits: bool) {
+    /// So many cycles pass, and an access goes out when what its address is made of is there.
+    pub fn pass(&mut self, cycles: u64, demand: Option<ThreadAccess>) {
         self.now = self.now.saturating_add(cycles);
-        if waits {
-            self.now = self.now.max(self.last_data);
+        self.taken = self.taken.saturating_add(cycles);
+        while let Some(&(by, start)) = self.behind.front()
+            && by <= self.taken
+        {
+            self.now = self.now.max(start);
+            self.behind.pop_front();
         }
+        let known = self.recent.state(demand.map_or(0, |demand| demand.after));
+        self.start = if let DataState::Since(cycle) = known { self.now.max(cycle) } else { self.now };
     }
 
-    /// An access requests a line of such a place; waits for one of the first `most` buffers if need be.
-    pub fn request(&mut self, most: usize, found: FoundIn, cycles: [u64; 2]) {
-        let buffers = &mut self.free_at[..most.clamp(1, MOST)];
-        if let Some(first) = buffers.iter_mut().min() {
-            self.now = self.now.max(*first);
-            *first = self.now.saturating_add(Self::latency(found, cycles));
-            self.last_data = *first;
+    /// The access finds its line, and waits for one of `most` buffers if need be. False if the L2 has its data: not if
+    /// the line is still under way there. A store to a line that a load has requested has the store buffer until that
+    /// has come, and finds it in the L2.
+    pub fn access(
+        &mut self,
+        most: usize,
+        want: WantedLine,
+        found: FoundIn,
+        demand: Option<ThreadAccess>,
+        c: Cycles,
+    ) -> bool {
+        let requested = self.end.iter().zip(&self.wanted).find(|&(&end, of)| of.line == want.line && end > self.start);
+        let mut under_way = requested.map(|(&end, of)| (end, of.to_store));
+        if let Some((end, false)) = under_way.filter(|_| want.to_store) {
+            (self.start, under_way) = (end, None);
         }
+        let (data, misses) = match (found, under_way) {
+            (_, Some((end, _))) => (end, true),
+            (FoundIn::L2, None) => (self.start.saturating_add(c.l2), false),
+            (FoundIn::Cache | FoundIn::Memory, None) => {
+                if self.under_way() >= most {
+                    let busy = self.begin.iter().zip(&self.end).filter(|&(&begin, &end)| self.is_busy(begin, end));
+                    self.start = busy.map(|(_, &end)| end).min().unwrap_or(self.start);
+                    self.now = self.now.max(self.start);
+                }
+                (self.send(want, found, c), true)
+            }
+        };
+        if let Some(demand) = demand {
+            self.recent.note(demand.number, DataState::Since(data));
+        }
+        if self.start > self.now {
+            self.behind.push_back((self.taken.saturating_add(c.ahead), self.start));
+        }
+        misses
     }
 
-    /// A prefetch does, if there is room.
-    pub fn prefetch(&mut self, most: usize, found: FoundIn, cycles: [u64; 2]) {
-        let now = self.now;
-        if let Some(free) = self.free_at[..most.clamp(1, MOST)].iter_mut().find(|at| **at <= now) {
-            *free = now.saturating_add(Self::latency(found, cycles));
-        }
+    /// A prefetch that finds room requests a line.
+    pub fn prefetch(&mut self, want: WantedLine, found: FoundIn, c: Cycles) {
+        self.send(want, found, c);
     }
 
-    /// True if a prefetch finds room.
+    /// True if a prefetch finds room among so many buffers.
     pub fn has_room(&self, most: usize) -> bool {
-        let buffers = &self.free_at[..most.clamp(1, MOST)];
-        buffers.iter().filter(|&&at| at <= self.now).count() > RESERVED
+        self.under_way() + RESERVED < most
     }
 
-    const fn latency(found: FoundIn, [cache, memory]: [u64; 2]) -> u64 {
-        match found {
-            FoundIn::L2 => 0,
-            FoundIn::Cache => cache,
-            FoundIn::Memory => memory,
+    const fn is_busy(&self, begin: u64, end: u64) -> bool {
+        begin <= self.start && self.start < end
+    }
+
+    /// Requests that have a buffer as the last access goes out.
+    fn under_way(&self) -> usize {
+        self.begin.iter().zip(&self.end).filter(|&(&begin, &end)| self.is_busy(begin, end)).count()
+    }
+
+    /// A request goes out, so many cycles from any other; when it ends.
+    fn send(&mut self, want: WantedLine, found: FoundIn, c: Cycles) -> u64 {
+        let cycles = match found {
+            FoundIn::L2 => c.l2,
+            FoundIn::Cache => c.cache,
+            FoundIn::Memory => c.memory,
+        };
+        let mut leave = self.start;
+        let takes = |leave: u64| move |&(&other, &end): &(&u64, &u64)| other.abs_diff(leave) < c.interval && end != 0;
+        while let Some((&other, _)) = self.leave.iter().zip(&self.end).find(takes(leave)) {
+            leave = other.saturating_add(c.interval);
         }
+        let end = leave.saturating_add(cycles);
+        self.leave[self.next] = leave;
+        (self.begin[self.next], self.end[self.next], self.wanted[self.next]) = (self.start, end, want);
+        self.next = (self.next + 1) % REMEMBERED;
+        end
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Buffers, FoundIn};
+    use super::{Buffers, Cycles, FoundIn, WantedLine};
+    use crate::program::dependence::ThreadAccess;
 
-    const LATENCIES: [u64; 2] = [30, 200];
+    const CYCLES: Cycles = Cycles { l2: 10, cache: 30, memory: 200, interval: 5, ahead: 80 };
+
+    const fn load(line: u32) -> WantedLine {
+        WantedLine { line, to_store: false }
+    }
 
     /// Of four buffers two are left to accesses: prefetches have room while three or more are free.
     #[test]
     fn prefetches_leave_two_buffers_to_accesses() {
         let mut buffers = Buffers::default();
         assert!(buffers.has_room(4));
-        buffers.prefetch(4, FoundIn::Memory, LATENCIES);
+        buffers.prefetch(load(1), FoundIn::Memory, CYCLES);
         assert!(buffers.has_room(4));
-        buffers.request(4, FoundIn::Cache, LATENCIES);
+        assert!(buffers.access(4, load(2), FoundIn::Cache, None, CYCLES));
         assert!(!buffers.has_room(4));
-        buffers.pass(29, false);
+        buffers.pass(34, None);
         assert!(!buffers.has_room(4));
-        buffers.pass(1, false);
-        assert!(buffers.has_room(4), "the line from the LLC has come after 30 cycles");
+        buffers.pass(1, None);
+        assert!(buffers.has_room(4), "the line from the LLC has come 30 cycles after it left, 5 after the other");
     }
 
-    /// The fifth of four accesses waits until the first has come, 200 cycles after it went out.
+    /// The fifth of four accesses, one in 10 cycles, goes out when the first has come, which left at 10 and was under
+    /// way for 200. The core waits with it.
     #[test]
-    fn accesses_wait_for_buffers_and_for_data() {
+    fn accesses_wait_for_buffers() {
         let mut buffers = Buffers::default();
-        for _ in 0..5 {
-            buffers.pass(10, false);
-            buffers.request(4, FoundIn::Memory, LATENCIES);
+        for line in 0..5 {
+            buffers.pass(10, None);
+            assert!(buffers.access(4, load(line), FoundIn::Memory, None, CYCLES));
         }
-        assert_eq!(buffers.now, 210);
-        buffers.pass(10, true);
-        assert_eq!(buffers.now, 410, "its address is what the fifth brings");
+        assert_eq!((buffers.start, buffers.now), (210, 210));
+    }
+
+    /// A core looks 80 cycles ahead of what waits for its address, which comes from memory at 210.
+    #[test]
+    fn a_core_looks_ahead_so_far() {
+        let mut buffers = Buffers::default();
+        let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
+        for (line, demand) in [(1, of(1, 0)), (2, of(2, 1))] {
+            buffers.pass(10, demand);
+            assert!(buffers.access(4, load(line), FoundIn::Memory, demand, CYCLES));
+        }
+        buffers.pass(79, None);
+        assert_eq!((buffers.start, buffers.now), (99, 99));
+        buffers.pass(1, None);
+        assert_eq!((buffers.start, buffers.now), (210, 210));
+    }
+
+    /// They leave 5 cycles apart, those of one access and of others.
+    #[test]
+    fn requests_leave_one_by_one() {
+        let mut buffers = Buffers::default();
+        assert!(buffers.access(4, load(1), FoundIn::Cache, None, CYCLES));
+        (2..4).for_each(|line| buffers.prefetch(load(line), FoundIn::Cache, CYCLES));
+        buffers.pass(2, None);
+        buffers.access(4, load(4), FoundIn::Cache, None, CYCLES);
+        assert_eq!((&buffers.begin[..4], &buffers.end[..4]), (&[0, 0, 0, 2][..], &[30, 35, 40, 45][..]));
+    }
+
+    /// What goes out at 10 does not wait for the buffers of a chain that goes on at 200.
+    #[test]
+    fn chains_run_side_by_side() {
+        let mut buffers = Buffers::default();
+        let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
+        buffers.access(1, load(1), FoundIn::Memory, of(1, 0), CYCLES);
+        buffers.pass(0, of(2, 1));
+        buffers.access(1, load(2), FoundIn::Memory, of(2, 1), CYCLES);
+        assert_eq!((buffers.start, buffers.now), (200, 0));
+        buffers.pass(10, of(3, 0));
+        assert!(buffers.under_way() == 1 && !buffers.has_room(3) && buffers.has_room(4));
+        buffers.access(2, load(3), FoundIn::Cache, of(3, 0), CYCLES);
+        assert_eq!((buffers.start, buffers.now), (10, 10));
+    }
+
+    /// One that waits for data goes out later, and those behind it do not.
+    #[test]
+    fn accesses_wait_for_data_and_not_for_each_other() {
+        let mut buffers = Buffers::default();
+        let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
+        for (demand, start) in [(of(1, 0), 10), (of(2, 1), 40), (of(3, 0), 30), (of(4, 2), 70)] {
+            buffers.pass(10, demand);
+            assert_eq!(buffers.start, start);
+            buffers.access(4, load(start as u32), FoundIn::Cache, demand, CYCLES);
+        }
+    }
+
+    /// A prefetched line is in the L2 when its data has come, and not before: at 30, not at 20.
+    #[test]
+    fn a_line_that_is_under_way_is_missed() {
+        let mut buffers = Buffers::default();
+        buffers.prefetch(load(7), FoundIn::Cache, CYCLES);
+        buffers.pass(20, None);
+        assert!(buffers.access(4, load(7), FoundIn::L2, None, CYCLES));
+        buffers.pass(10, None);
+        assert!(!buffers.access(4, load(7), FoundIn::L2, None, CYCLES));
+    }
+
+    /// What a load has requested is stored to when it has come, and no sooner, and the core goes on; what a store has
+    /// requested is missed as by a load.
+    #[test]
+    fn a_store_waits_for_a_loads_line() {
+        let store = |line| WantedLine { line, to_store: true };
+        let mut buffers = Buffers::default();
+        assert!(buffers.access(4, load(7), FoundIn::Cache, None, CYCLES));
+        assert!(buffers.access(4, store(8), FoundIn::Cache, None, CYCLES));
+        assert!(buffers.access(4, store(8), FoundIn::L2, None, CYCLES) && buffers.now == 0);
+        assert!(!buffers.access(4, store(7), FoundIn::L2, None, CYCLES));
+        assert_eq!((buffers.start, buffers.now), (30, 0));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use pericore_workload::ProgramKind;
 
-use super::buffers::FoundIn;
+use super::buffers::{Cycles, FoundIn, WantedLine};
 use super::issue::Want;
 use super::{Program, Waiting};
 
@@ -23,8 +23,8 @@ pub trait ByFunction {
     /// The host is told that a core will look a line up.
     fn foresee(&self, core: u16, line: u32);
 
-    /// Core cycles for which a request has a buffer if its line is in another cache, and if it is in memory.
-    fn busy_cycles(&self) -> [u64; 2];
+    /// What accesses take; what a core looks ahead in instructions.
+    fn cycles(&self) -> Cycles;
 
     /// A load, store or fetch that missed the first level.
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn;
@@ -80,17 +80,17 @@ pub trait ByFunction {
             ProgramKind::Fetch => Want::Code,
             ProgramKind::Store | ProgramKind::Upgrade => Want::Own,
         };
-        let (found, cycles) = (self.reach(core, line, want), self.busy_cycles());
+        let (found, mut cycles) = (self.reach(core, line, want), self.cycles());
         let Some(program) = self.program_mut() else { return };
         let (most, cpi) = (usize::from(program.settings.misses), program.settings.cycles);
+        let taken = |instructions: u64| instructions.saturating_mul(cpi) / 1000;
+        cycles.ahead = taken(cycles.ahead);
         program.count_passed_over(found);
-        let waits = access.demand.is_some_and(|demand| demand.after != 0);
         let buffers = &mut program.buffers[usize::from(core)];
-        buffers.pass(access.instructions.saturating_mul(cpi) / 1000, waits);
-        if found != FoundIn::L2 {
-            buffers.request(most, found, cycles);
-        }
-        let wanted = program.prefetches(core.into(), line, found != FoundIn::L2);
+        buffers.pass(taken(access.instructions), access.demand);
+        let of = |line| WantedLine { line, to_store: want == Want::Own };
+        let misses = buffers.access(most, of(line), found, access.demand, cycles);
+        let wanted = program.prefetches(core.into(), line, misses);
         let (lines, count) = wanted.unwrap_or_default();
         for &line in &lines[..count] {
             let has_room = self.program_mut().is_some_and(|program| program.buffers[usize::from(core)].has_room(most));
@@ -99,8 +99,8 @@ pub trait ByFunction {
             }
             let found = self.fetch(core, line, want);
             if let Some(program) = self.program_mut() {
-                program.count_passed_over(found);
-                program.buffers[usize::from(core)].prefetch(most, found, cycles);
+                program.count_brought(found);
+                program.buffers[usize::from(core)].prefetch(of(line), found, cycles);
             }
         }
     }

@@ -113,7 +113,7 @@ pub trait Cores<F> {
         let mut soonest = Tick::MAX;
         for index in 0.. {
             let Some(access) = self.program().and_then(|program| program.left_behind(slot, index)) else { break };
-            match self.usable(thread, &access, true) {
+            match self.usable(thread, &access, Some(index)) {
                 Some(at) if at <= self.now() => return self.take_up(thread, index, &access, facts),
                 Some(at) => soonest = soonest.min(at),
                 None => {}
@@ -149,7 +149,7 @@ pub trait Cores<F> {
             }
             return false;
         }
-        if self.usable(thread, &access, false).is_none_or(|at| at > now) {
+        if self.usable(thread, &access, None).is_none_or(|at| at > now) {
             let has_room = self.program().is_some_and(|program| program.leave_behind(slot));
             if !has_room {
                 self.wait_for_data(thread, soonest, facts);
@@ -169,15 +169,18 @@ pub trait Cores<F> {
         self.work().program.as_mut()
     }
 
-    /// From when on an access has its address; none if what it is made of has not come. Of what was left behind the
-    /// thread hears as the line arrives, and of that it is said when it can be used.
-    fn usable(&mut self, thread: u16, access: &Waiting, is_left_behind: bool) -> Option<Tick> {
+    /// From when on an access has its address; none if what it is made of has not come. Of what was left behind, and
+    /// where among that, the thread hears as the line arrives, and of that it is said when it can be used.
+    fn usable(&mut self, thread: u16, access: &Waiting, left_behind: Option<usize>) -> Option<Tick> {
+        if access.kind == ProgramKind::Upgrade && self.is_loaded_later(thread, access.line, left_behind) {
+            return None;
+        }
         match self.program().and_then(|program| program.awaited(access)) {
             None => Some(0),
             Some(DataState::Since(at)) => Some(at),
             Some(DataState::Waiting) => None,
             Some(DataState::OfLine(line)) if self.expects(self.core_of(thread), line) => None,
-            Some(DataState::OfLine(_)) if is_left_behind => {
+            Some(DataState::OfLine(_)) if left_behind.is_some() => {
                 let [_, arrival_to_use] = self.data_times();
                 let usable = self.now() + arrival_to_use;
                 self.program()?.arrived(access, usable);
@@ -185,6 +188,13 @@ pub trait Cores<F> {
             }
             Some(DataState::OfLine(_)) => Some(0),
         }
+    }
+
+    /// True if the load that brings a line to the first level waits itself, or for the line: what is stored to it has
+    /// the store buffer until then, and the thread goes on.
+    fn is_loaded_later(&mut self, thread: u16, line: u32, left_behind: Option<usize>) -> bool {
+        self.expects(self.core_of(thread), line)
+            || self.program().is_some_and(|program| program.waits_before(thread.into(), line, left_behind))
     }
 
     /// Waits for a line, and until a tick at the most.

@@ -20,7 +20,7 @@ use pericore_engine::{Period, Tick};
 
 use super::line::LINE_BYTES;
 use buffers::Buffers;
-pub use buffers::FoundIn;
+pub use buffers::{Cycles, FoundIn};
 pub use by_function::ByFunction;
 use dependence::{DataState, Recent, ThreadAccess};
 pub use issue::{Cores, Pause, Reached, Want};
@@ -127,7 +127,8 @@ pub struct ProgramCounts {
     pub kinds: [u64; ProgramKind::COUNT],
     /// L2 prefetches sent out.
     pub prefetches: u64,
-    /// Requests of accesses and prefetches beyond the L2, those that were passed over among them; of a sampled program.
+    /// Accesses that the L2 did not have and had not requested, those that were passed over among them; of a sampled
+    /// program. Prefetches are not: how many there are between windows is known less well.
     pub beyond_l2: u64,
     /// Accesses that were passed over.
     pub passed_over: u64,
@@ -201,7 +202,6 @@ impl Program {
     /// A prefetch was sent out.
     pub const fn count_prefetch(&mut self) {
         self.counts.prefetches += 1;
-        self.counts.beyond_l2 += 1;
     }
 
     /// The L2 did not have what an access wanted, and had not requested it.
@@ -270,6 +270,13 @@ impl Program {
     #[inline]
     pub fn left_behind(&self, slot: usize, index: usize) -> Option<Waiting> {
         self.slots[slot].left_behind.get(index).copied()
+    }
+
+    /// True if a hardware thread has left an access to a line behind, before one of those that it has or before the
+    /// next.
+    pub fn waits_before(&self, slot: usize, line: u32, left_behind: Option<usize>) -> bool {
+        let all = &self.slots[slot].left_behind;
+        all.iter().take(left_behind.unwrap_or(all.len())).any(|access| access.line == line)
     }
 
     /// Leaves the front access behind, to be taken when its address is known; false if there is no room.

@@ -38,6 +38,11 @@ impl Program {
     /// What was passed over has found a line.
     pub(super) const fn count_passed_over(&mut self, found: FoundIn) {
         self.counts.beyond_l2 += !matches!(found, FoundIn::L2) as u64;
+        self.count_brought(found);
+    }
+
+    /// What was prefetched meanwhile was found somewhere.
+    pub(super) const fn count_brought(&mut self, found: FoundIn) {
         self.counts.brought += matches!(found, FoundIn::Memory) as u64;
     }
 

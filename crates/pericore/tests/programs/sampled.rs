@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::ours::PERICORE;
 
-const EVENTS: &str = "imc/CAS_COUNT.RD/,imc/CAS_COUNT.WR/,imc/ACT_COUNT/,ha/REQUESTS.READS/,\
+const EVENTS: &str = "imc/CAS_COUNT.RD/,imc/ACT_COUNT/,ha/REQUESTS.READS/,\
                       cbo/LLC_LOOKUP.DATA_READ,state=0x1F/,cbo/LLC_LOOKUP.WRITE,state=0x1F/";
 
 fn stat(arguments: &[&str]) -> Output {
@@ -34,12 +34,14 @@ fn number(row: &serde_json::Value) -> f64 {
     value.and_then(|value| value.as_str()).unwrap_or_else(|| panic!("{row}")).parse().expect("a number")
 }
 
-/// A trace of a program that puts 30,000 numbers into a table and sorts them.
+/// A trace of a program that puts 60,000 numbers into a table and adds them up.
 static TRACE: LazyLock<(TempDir, String)> = LazyLock::new(|| {
-    let script = "d = {}\nfor i in range(30000): d[i * 7919 % 100003] = i\nprint(sum(sorted(d)[::3]))";
+    let script = "BEGIN { for (i = 0; i < 60000; i++) table[i * 7919 % 100003] = i
+                  for (key in table) sum += table[key] * key
+                  print sum }";
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace").to_str().expect("text").to_owned();
-    let output = stat(&["-e", "imc/CAS_COUNT.RD/", "--save-trace", &path, "--", "python3", "-c", script]);
+    let output = stat(&["-e", "imc/CAS_COUNT.RD/", "--save-trace", &path, "--", "awk", script]);
     assert!(output.status.success(), "{}", text(&output));
     (folder, path)
 });
@@ -69,7 +71,7 @@ fn the_whole_run_is_near_the_intervals() {
                 assert!((number / true_number - 1.0).abs() < 0.1, "{share} {name}: {number}, whole {true_number}");
             }
         }
-        assert_eq!(sampled.len(), 7, "{sampled:?}");
+        assert_eq!(sampled.len(), 6, "{sampled:?}");
     }
 }
 
@@ -100,7 +102,7 @@ fn a_program_has_as_many_windows_as_an_error_takes() {
 fn a_sampled_truth_is_of_the_same_windows() {
     let events = format!("{EVENTS},cbo/TOR_INSERTS.MISS_ALL/,cbo/LLC_VICTIMS.M_STATE/");
     let rows = rows(&events, &["--trace", &TRACE.1, "--sample", "1/20", "--truth"]);
-    assert_eq!(rows.len(), 9, "{rows:?}");
+    assert_eq!(rows.len(), 8, "{rows:?}");
     for row in rows.values() {
         let (truth, error) = (row["truth"].as_f64().expect("a truth"), row["error"].as_f64().expect("an error"));
         assert!(error.abs() <= 1e-9 * truth, "{row}");

@@ -6,7 +6,7 @@ use crate::e5_2600::event::Event;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
 use pericore_parts::llc::Llc;
-use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
+use pericore_parts::program::{ByFunction, Cycles, FoundIn, Program, Want};
 use pericore_parts::warming::{Inclusive, Warming, fill};
 use pericore_workload::Access;
 
@@ -92,8 +92,10 @@ impl ByFunction for Model {
     }
 
     /// LLC hits of 30 cycles, memory of 66 ns at 2.7 GHz (docs/calibration.md).
-    fn busy_cycles(&self) -> [u64; 2] {
-        [30, 179]
+    fn cycles(&self) -> Cycles {
+        let of = &self.parameters;
+        let (interval, ahead) = (of.request_interval, of.reorder_buffer);
+        Cycles { l2: of.l2_latency, cache: 30, memory: 179, interval, ahead }
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {

@@ -11,7 +11,7 @@ use super::super::remote::{ELSEWHERE, NOWHERE};
 use super::super::tags::sizes::L2_BYTES;
 use super::super::{Model, Stores};
 use pericore_facts::emerald_rapids::Found;
-use pericore_parts::program::{ByFunction, FoundIn, Program, Want};
+use pericore_parts::program::{ByFunction, Cycles, FoundIn, Program, Want};
 use pericore_parts::warming::{Warming, fill};
 use pericore_workload::{Access, DeviceAim};
 
@@ -230,8 +230,10 @@ impl ByFunction for Model {
     }
 
     /// LLC hits of 73 ns and memory of 115 at 1.9 GHz (docs/calibration.md).
-    fn busy_cycles(&self) -> [u64; 2] {
-        [140, 220]
+    fn cycles(&self) -> Cycles {
+        let of = &self.parameters;
+        let (interval, ahead) = (of.request_interval, of.reorder_buffer);
+        Cycles { l2: of.l2_latency, cache: 140, memory: 220, interval, ahead }
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
