@@ -112,7 +112,7 @@ impl Rig {
         while !self.model.finished() && self.model.now() < end {
             let until = (self.model.now() + 2_160_000).min(end);
             let mut sink = Saboteur { chassis: &mut self.chassis, locate: &self.locate, sabotage: self.sabotage };
-            self.model.run_until(until, &mut sink);
+            self.model.run_until_any(until, &mut sink);
             self.chassis.set_now(until);
         }
     }

@@ -6,7 +6,10 @@ use pericore_machine::ledger::Question;
 use pericore_machine::ledger::e5_2600::Window;
 use pericore_machine::signal::Wiring;
 use pericore_observe::results::{Scope, metric_totals};
+use pericore_observe::selection::Selection;
 use pericore_tests::rig::{Harm, Measured, Rig, Sabotage, family, measure, plan};
+
+use crate::metrics_equal_the_ledger::run;
 
 /// Ticks of a run at most: 20 virtual milliseconds.
 const RUN: u64 = 21_600_000_000 / 50;
@@ -165,15 +168,29 @@ fn compare(workload: &str, rounds: &[Vec<(&'static str, Row)>], sabotage: Option
 
 #[test]
 fn every_count_equals_the_ledger_for_every_workload() {
-    let rounds = rounds(WORKLOADS[0]);
-    let events: usize = rounds.iter().map(Vec::len).sum();
-    assert!(events >= 40, "{events} events are compared");
+    let mut selection = Selection::new(family());
+    for (unit, row) in rows() {
+        let name = text(unit, row);
+        selection.add_events(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
     let mut alive = std::collections::BTreeSet::new();
     for workload in WORKLOADS {
-        for (name, counted, truth) in compare(workload, &rounds, None) {
-            assert_eq!(counted, truth, "{name} under {workload}");
-            if counted > 0 {
-                alive.insert(name.split(" in ").next().unwrap_or_default().to_owned());
+        let run = run::run("e5-2680", workload, selection.clone());
+        let listed = &run.plan.selection.listed;
+        assert_eq!(listed.len(), rows().len());
+        for (listed, (unit, (event, subevent, filters))) in listed.iter().zip(rows()) {
+            let name = &listed.label;
+            let question = Question::new(unit, event).subevent(Some(subevent).filter(|name| !name.is_empty()));
+            let counts: Vec<_> = run.sample.counts.iter().filter(|count| count.event == listed.event).collect();
+            assert!(!counts.is_empty(), "{name} was not counted");
+            for count in counts {
+                let truth = run.count((count.socket, count.instance), question.filtered(filters));
+                let truth = truth.unwrap_or_else(|| panic!("the ledger has no truth for {name}"));
+                let counted = count.count.unwrap_or_else(|| panic!("{name}: {}", count.validity));
+                assert_eq!(counted, truth, "{name} in instance {} under {workload}", count.instance);
+                if counted > 0 {
+                    alive.insert(name.clone());
+                }
             }
         }
     }

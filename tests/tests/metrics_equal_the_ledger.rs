@@ -14,7 +14,7 @@ mod emerald_rapids;
 #[path = "metrics/emerald_rapids_by_hand.rs"]
 mod emerald_rapids_by_hand;
 #[path = "metrics/run.rs"]
-mod run;
+pub mod run;
 #[path = "metrics/sapphire_rapids.rs"]
 mod sapphire_rapids;
 #[path = "metrics/sums.rs"]

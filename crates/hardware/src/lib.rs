@@ -4,6 +4,7 @@
 //! counters, compiled from the catalogue's rows; [`chassis`] the sockets, CPUs and buses through which software reads
 //! and writes them. Signals come from outside this crate: from a model of the traffic, a test, or a recording.
 
+mod borrowed_sink;
 pub mod chassis;
 pub mod pmon;
 pub mod signal;

@@ -52,7 +52,7 @@ pub struct Stride {
 ///
 /// A sink hears a wire or does not. The model asks when it begins to run, and keeps to the answer until it stops; a wire that it does not ask
 /// about is told always. On one that is not heard, nothing need be said: then the entries that came and went meanwhile are made up for by
-/// [`Self::standing`], before anybody hears the wire again.
+/// [`Self::occupancy`], before anybody hears the wire again.
 pub trait SignalSink {
     /// `count` increments at `tick`.
     fn pulse(&mut self, wire: Wire, tag: u64, tick: Tick, count: u32);
@@ -62,9 +62,9 @@ pub trait SignalSink {
     fn leave(&mut self, wire: Wire, tag: u64, tick: Tick);
     /// What stands on a wire that was not heard: so many entries with each tag, equal tags adding up. It takes the place of all that was
     /// said of the wire's entries, and none of them counts as one that arrives. A sink that hears everything from the start is never told.
-    fn standing(&mut self, _wire: Wire, _entries: &[(u64, u32)], _tick: Tick) {}
+    fn occupancy(&mut self, _wire: Wire, _entries: &[(u64, u32)], _tick: Tick) {}
     /// False if what is said of this wire has no effect until registers are written again, so that it need not be said.
-    fn hears(&self, _wire: Wire) -> bool {
+    fn observes(&self, _wire: Wire) -> bool {
         true
     }
     /// False if that holds for all wires of an instance.

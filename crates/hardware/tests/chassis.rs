@@ -288,16 +288,16 @@ fn an_intruders_write_takes_effect_in_its_tick() {
     let faults = Faults { intrusions: vec![intrusion], ..Faults::default() };
     let shape = Shape::new(family, 1, 8, 2).expect("a shape");
     let machine = Chassis::new(shape, Wiring::new(family, 1), |_| CYCLE);
-    assert!(!machine.hears(victims) && !machine.observes_any(victims.instance), "nobody listens");
+    assert!(!machine.observes(victims) && !machine.observes_any(victims.instance), "nobody listens");
     let mut machine = machine.with_variant(&Variant { faults, ..Variant::default() }).expect("a variant");
-    assert!(machine.hears(victims) && machine.observes_any(victims.instance), "the intruder may");
+    assert!(machine.observes(victims) && machine.observes_any(victims.instance), "the intruder may");
     // LLC_VICTIMS.M_STATE: 0x37, 0x01.
     wrmsr(&mut machine, 0, 0xd10, 0x40_0137);
     machine.pulse(victims, modified, 399, 1);
     machine.pulse(victims, modified, 400, 1);
     machine.set_now(800);
     assert_eq!((rdmsr(&mut machine, 0, 0xd16), rdmsr(&mut machine, 0, 0xd10)), (1, 0));
-    assert!(!machine.hears(victims), "nobody listens any more");
+    assert!(!machine.observes(victims), "nobody listens any more");
 }
 
 /// Names as `pericore machine peek` takes them; single units have no number.

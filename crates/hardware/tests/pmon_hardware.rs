@@ -37,7 +37,7 @@ impl Raw {
 
     /// The model reports what is in a queue.
     fn occupancy(&mut self, wire: Wire, entries: &[(u64, u32)], cycle: u64) {
-        self.machine.standing(wire, entries, cycle * CYCLE);
+        self.machine.occupancy(wire, entries, cycle * CYCLE);
     }
 
     fn rdmsr(&mut self, msr: u32) -> u64 {

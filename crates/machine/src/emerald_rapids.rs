@@ -79,6 +79,12 @@ impl EmeraldRapids {
         model.run_until(until, &mut readers);
     }
 
+    /// The same into a sink of any type, compiled once for all of them: each type that [`Self::run_until`] is called
+    /// with compiles the whole model anew.
+    pub fn run_until_any(&mut self, until: Tick, mut sink: &mut dyn SignalSink) {
+        self.run_until(until, &mut sink);
+    }
+
     /// The model, and its readers with a sink for the signals.
     pub const fn split<'a, S>(&'a mut self, sink: &'a mut S) -> (&'a mut Model, MachineReaders<'a, S>) {
         (&mut self.model, (self.signals.read_for(sink), (&mut self.traffic, self.truth.as_mut())))

@@ -127,7 +127,7 @@ impl SignalSink for Fickle {
         self.change(wire, tag, -1);
     }
 
-    fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], _: Tick) {
+    fn occupancy(&mut self, wire: Wire, entries: &[(u64, u32)], _: Tick) {
         let mut sum = Entries::new();
         entries.iter().for_each(|&(tag, count)| *sum.entry(tag).or_default() += i64::from(count));
         sum.retain(|_, count| *count != 0);
@@ -137,7 +137,7 @@ impl SignalSink for Fickle {
         self.levels.insert(wire, sum);
     }
 
-    fn hears(&self, wire: Wire) -> bool {
+    fn observes(&self, wire: Wire) -> bool {
         let number = u64::from(wire.instance) << 16 | u64::from(wire.signal);
         let own = self.seed.is_none_or(|seed| mixed(mixed(seed) ^ number).is_multiple_of(2));
         let hears =
@@ -172,8 +172,8 @@ fn what_stands_is_what_was_left_unsaid() {
         let (mut all, mut some) = (Fickle::default(), Fickle { seed: Some(seed << 32), ..Fickle::default() });
         while !one.finished() {
             let ticks = 1 + random.next() % (2 * part);
-            one.run_into(ticks, &mut all);
-            other.run_into(ticks, &mut some);
+            one.run_into_any(ticks, &mut all);
+            other.run_into_any(ticks, &mut some);
             for (&wire, entries) in &all.levels {
                 if some.is_told(wire) {
                     let told = some.levels.get(&wire).cloned().unwrap_or_default();
@@ -268,7 +268,7 @@ fn counters_start_from_what_stands() {
             }
             let ticks = 1 + random.next() % (2 * part);
             machine.run_for(ticks);
-            model.run_into(ticks, &mut Everything(&mut hardware));
+            model.run_into_any(ticks, &mut Everything(&mut hardware));
             hardware.set_now(model.now());
             for place in &counters {
                 let [lazy, told] = [&mut machine as &mut dyn RegisterSpace, &mut hardware]
@@ -288,11 +288,11 @@ fn a_recording_begins_with_what_stands() {
         let mut hardware = MachineSpec::parse(spec).expect("a machine").chassis().expect("hardware");
         let (grid, half) = (hardware.clock_grid(), PAUSES / 2 * part(spec, workload));
         unheard.run_for(half);
-        told.run_into(half, &mut Everything(&mut hardware));
+        told.run_into_any(half, &mut Everything(&mut hardware));
         let (cell, cells) = ((half / 8 / grid).max(1) * grid, 4);
         let [lazy, full] = [(&mut unheard, None), (&mut told, Some(&hardware))].map(|(machine, hardware)| {
             let mut recorder = Recorder::new(hardware.unwrap_or_else(|| machine.chassis()), half, cell, cells);
-            machine.run_into(cell * Tick::from(cells), &mut recorder);
+            machine.run_into_any(cell * Tick::from(cells), &mut recorder);
             recorder.finish()
         });
         let mut stood = 0;

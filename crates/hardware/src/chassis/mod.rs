@@ -304,14 +304,14 @@ impl Chassis {
 /// Most of what the model says, nobody hears: that way has few instructions and saves no registers, since whatever is
 /// more is called last.
 impl SignalSink for Chassis {
-    fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], tick: Tick) {
-        self.bank.standing(wire, entries, tick);
+    fn occupancy(&mut self, wire: Wire, entries: &[(u64, u32)], tick: Tick) {
+        self.bank.occupancy(wire, entries, tick);
     }
 
     #[inline]
-    fn hears(&self, wire: Wire) -> bool {
+    fn observes(&self, wire: Wire) -> bool {
         // A write that is still to take effect may make a counter listen.
-        self.next_due != Tick::MAX || self.bank.hears(wire)
+        self.next_due != Tick::MAX || self.bank.observes(wire)
     }
 
     #[inline]

@@ -283,11 +283,11 @@ fn listen(listeners: &mut [u32], tags: &mut [Tags], counter: u8, selection: &Sel
 
 impl SignalSink for Bank {
     #[cold]
-    fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], tick: Tick) {
+    fn occupancy(&mut self, wire: Wire, entries: &[(u64, u32)], tick: Tick) {
         self.set_level(wire.instance, wire.signal, entries, tick);
     }
 
-    fn hears(&self, wire: Wire) -> bool {
+    fn observes(&self, wire: Wire) -> bool {
         self.listeners[wire.place()] != 0
     }
 

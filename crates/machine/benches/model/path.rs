@@ -15,7 +15,7 @@ impl SignalSink for Nothing {
     fn pulse(&mut self, _: Wire, _: u64, _: Tick, _: u32) {}
     fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
-    fn hears(&self, _: Wire) -> bool {
+    fn observes(&self, _: Wire) -> bool {
         false
     }
     fn observes_any(&self, _: u16) -> bool {

@@ -73,6 +73,12 @@ impl E5 {
         model.run_until(until, &mut (signals.reader(sink), (traffic, truth.as_mut())));
     }
 
+    /// The same into a sink of any type, compiled once for all of them: each type that [`Self::run_until`] is called
+    /// with compiles the whole model anew.
+    pub fn run_until_any(&mut self, until: Tick, mut sink: &mut dyn SignalSink) {
+        self.run_until(until, &mut sink);
+    }
+
     /// Emits what stands in the queues of a PMON instance, whose counters may begin to listen.
     pub fn emit_occupancies<S: SignalSink>(&self, instance: u16, sink: &mut S) {
         if self.model.agenda().has_started() {

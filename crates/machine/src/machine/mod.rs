@@ -167,7 +167,7 @@ impl Machine {
     }
 
     /// What is known of all accesses of its program so far, also of those that were passed over: how many there are,
-    /// how many requests went beyond the L2s, and how many lines memory has read.
+    /// how many of them had to go beyond the L2s, and how many lines memory has read.
     pub fn passed(&self) -> [u64; 3] {
         let counts = self.program().unwrap_or_default();
         let read = [MemoryKind::Dram, MemoryKind::Expander].map(|kind| self.memory_lines(kind)[0]);
@@ -188,6 +188,12 @@ impl Machine {
     pub fn run_into<S: SignalSink>(&mut self, ticks: Tick, sink: &mut S) {
         let until = self.model.now() + ticks;
         self.model.run_until(until, sink);
+    }
+
+    /// The same into a sink of any type, compiled here once and for all: each type that [`Self::run_into`] is called
+    /// with compiles the whole model anew, as the caller's crate is compiled.
+    pub fn run_into_any(&mut self, ticks: Tick, mut sink: &mut dyn SignalSink) {
+        self.run_into(ticks, &mut sink);
     }
 
     /// Virtual time, in ticks since reset.

@@ -26,7 +26,7 @@ impl From<Levels> for Wire {
 
 /// True if some counter listens to a wire.
 pub fn is_observed<S: SignalSink>(sink: &S, wire: Wire) -> bool {
-    sink.hears(wire)
+    sink.observes(wire)
 }
 
 impl Levels {
@@ -74,7 +74,7 @@ impl Levels {
 
     /// Says what stands on the wire.
     pub fn stand<S: SignalSink>(&self, entries: &[(u64, u32)], now: Tick, sink: &mut S) {
-        sink.standing(self.wire, entries, now);
+        sink.occupancy(self.wire, entries, now);
     }
 
     /// Asks who listens; to be done whenever counters may have been programmed. True if somebody does who did not: what
@@ -108,6 +108,6 @@ impl Occupancies {
 
     /// The same, by the field's word.
     pub fn emit<S: SignalSink>(&self, now: Tick, sink: &mut S) {
-        self.0.iter().for_each(|(wire, entries)| sink.standing(*wire, entries, now));
+        self.0.iter().for_each(|(wire, entries)| sink.occupancy(*wire, entries, now));
     }
 }

@@ -113,7 +113,7 @@ impl Recording {
     #[inline]
     pub fn tell(&self, bank: &mut Bank, instance: u16, emission: Emission, start: Tick) {
         let Emitted { wire, tag, change } = self.streams[usize::from(instance)].emitted[emission.emitted as usize];
-        if !bank.hears(wire) {
+        if !bank.observes(wire) {
             return;
         }
         let tick = start + u64::from(emission.offset);
@@ -198,7 +198,7 @@ impl Recording {
 
 impl SignalSink for Recorder {
     /// What the hardware before did not hear: emitted at the start of the window.
-    fn standing(&mut self, wire: Wire, entries: &[(u64, u32)], _: Tick) {
+    fn occupancy(&mut self, wire: Wire, entries: &[(u64, u32)], _: Tick) {
         let levels = &mut self.recording.streams[usize::from(wire.instance)].levels[0];
         levels.retain(|entries| entries.signal != wire.signal);
         for &(tag, count) in entries {

@@ -20,7 +20,7 @@ fn a_line_that_a_core_may_write_is_nowhere_else() {
         let (mut model, _) = model(workload);
         let mut most = 0;
         while !model.finished() {
-            model.run_until(model.now() + 3000, &mut Recorder::default());
+            model.run_until_any(model.now() + 3000, &mut Recorder::default());
             most = most.max(owned(model.model.cores()));
             assert!(model.now() < 1_000_000_000, "{workload} does not end");
         }

@@ -78,7 +78,7 @@ fn run(machine: &str, text: &str) -> Tally {
     let mut model = E5::for_scenario(*parameters, scenario, &mut wiring).unwrap();
     let mut tally = Tally { wiring, seen: HashMap::new() };
     loop {
-        model.run_until(model.now() + 1_000_000, &mut tally);
+        model.run_until_any(model.now() + 1_000_000, &mut tally);
         if model.finished() {
             return tally;
         }

@@ -16,7 +16,7 @@ fn a_line_that_leaves_its_socket_sets_its_bit_and_one_that_is_taken_back_clears_
     let (mut model, _) = model(text);
     let before = model.snapshot();
     while model.progress().done < 256 {
-        model.run_until(model.now() + 1000, &mut Recorder::default());
+        model.run_until_any(model.now() + 1000, &mut Recorder::default());
     }
     let between = model.snapshot();
     run(&mut model, &mut Recorder::default());
@@ -55,7 +55,7 @@ fn a_writeback_that_comes_late_leaves_the_line_to_its_new_owner() {
     let lines = || (0..4).flat_map(|socket| (0..128).map(move |number| socket * node + number * apart));
     let mut owned = 0;
     while !model.finished() {
-        model.run_until(model.now() + 100_000, &mut Recorder::default());
+        model.run_until_any(model.now() + 100_000, &mut Recorder::default());
         assert!(lines().all(|line| owners(&model, line) <= 1), "two sockets own a line at {}", model.now());
         owned = owned.max(lines().filter(|&line| owners(&model, line) == 1).count());
         assert!(model.now() < 1_000_000_000, "the workload does not end");

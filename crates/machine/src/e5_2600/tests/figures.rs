@@ -19,7 +19,7 @@ impl SignalSink for Nothing {
 /// Runs until a share of the accesses is done.
 fn run_share(model: &mut E5, per_cent: u64) {
     while model.progress().done * 100 < model.progress().total * per_cent {
-        model.run_until(model.now() + 21_600, &mut Nothing);
+        model.run_until_any(model.now() + 21_600, &mut Nothing);
     }
 }
 

@@ -18,7 +18,7 @@ fn steps(model: &mut E5, until: Tick) -> (u64, u64) {
         }
         of_channels += model.model.channels().iter().filter(|channel| channel.next_tick() == next).count() as u64;
         others += u64::from(engine == next);
-        model.run_until(next + 1, &mut sink);
+        model.run_until_any(next + 1, &mut sink);
     }
 }
 
@@ -30,7 +30,7 @@ fn an_idle_machine_costs_its_refreshes_and_nothing_else() {
         // JESD79-3: a refresh of each rank every 7.8 us.
         let interval = model.clocks().ticks_per_second * 78 / 10_000_000;
         // The first intervals begin with ranks that power down.
-        model.run_until(10 * interval, &mut Recorder::default());
+        model.run_until_any(10 * interval, &mut Recorder::default());
         let (of_channels, others) = steps(&mut model, 1_010 * interval);
         let refreshes = 1_000 * channels * ranks;
         println!("{workload}: {of_channels} steps of channels for {refreshes} refreshes, {others} of the rest");

@@ -255,7 +255,7 @@ fn the_same_seed_gives_the_same_signals_however_time_is_cut() {
         let (mut model, _) = model(workload);
         let mut recorder = Recorder::default();
         while model.now() < 1_200_000 {
-            model.run_until((model.now() + step).min(1_200_000), &mut recorder);
+            model.run_until_any((model.now() + step).min(1_200_000), &mut recorder);
         }
         recorder
     };
@@ -274,7 +274,7 @@ fn an_idle_memory_costs_a_few_events_a_refresh() {
     let before = recorder.emissions.len();
     // A millisecond: 128 refresh intervals, 4 channels, 2 ranks. For each refresh a rank wakes and goes to sleep again,
     // and with it ends and begins the time in which the whole channel sleeps.
-    model.run_until(model.now() + 21_600_000, &mut recorder);
+    model.run_until_any(model.now() + 21_600_000, &mut recorder);
     let emitted = recorder.emissions.len() - before;
     assert!((5 * 1020..=5 * 1040).contains(&emitted), "{emitted}");
 }

@@ -13,7 +13,7 @@ fn cycles(text: &str, nanoseconds: u64) -> impl Fn(&str) -> u64 {
     let (mut model, _) = model(text);
     let before = model.snapshot();
     // 108 ticks of the two-socket machine are a clock of the link, a nanosecond.
-    model.run_until(nanoseconds * 108, &mut Recorder::default());
+    model.run_until_any(nanoseconds * 108, &mut Recorder::default());
     let after = model.snapshot();
     move |event| Window::between(&before, &after).truth(0, Question::new("qpi", event)).unwrap()
 }
@@ -41,7 +41,7 @@ fn remote_loads(settings: &str) -> (f64, Vec<(u64, u64)>) {
     let (mut model, _) = model(&workload);
     let before = model.snapshot();
     while model.progress().done < 300 {
-        model.run_until(model.now() + 21_600, &mut Recorder::default());
+        model.run_until_any(model.now() + 21_600, &mut Recorder::default());
     }
     let after = model.snapshot();
     let count = |link, event, subevent| {

@@ -302,11 +302,11 @@ fn model_of(parameters: Parameters, workload: &str) -> (E5, Wiring) {
 /// Runs a model to its end, and a little beyond.
 fn run(model: &mut E5, recorder: &mut Recorder) {
     while !model.finished() {
-        model.run_until(model.now() + 10_000, recorder);
+        model.run_until_any(model.now() + 10_000, recorder);
         assert!(model.now() < 1_000_000_000, "the workload does not end: {:?}", model.progress());
     }
     let end = model.now() + 12_345;
-    model.run_until(end, recorder);
+    model.run_until_any(end, recorder);
 }
 
 /// A prime number of ticks that falls on no clock's edge.

@@ -53,7 +53,7 @@ fn dropping_or_doubling_any_emission_shows() {
         let mut snapshots = vec![model.snapshot()];
         run(&mut model, &mut recorder);
         // What began in the last cycle has lasted, too.
-        model.run_until(model.now() + 1000, &mut recorder);
+        model.run_until_any(model.now() + 1000, &mut recorder);
         snapshots.push(model.snapshot());
         let cases = cases(&mut wiring, sockets(workload));
         let mut by_wire = HashMap::<Wire, Vec<Emission>>::new();

@@ -10,7 +10,7 @@ fn each_of_eight_ranks_is_throttled_and_sleeps_for_itself() {
     let (mut model, _) = model("ranks=8 \nphase rest\nidle 50us\nthrottle rank5 40%\n");
     let before = model.snapshot();
     // 27 ticks are a DRAM cycle; the phase's conditions hold from the second one on.
-    model.run_until(8001 * 27, &mut Recorder::default());
+    model.run_until_any(8001 * 27, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
     let of = |event, rank: usize| {

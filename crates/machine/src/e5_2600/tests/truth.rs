@@ -156,7 +156,7 @@ fn naive_counts_of_the_signals_equal_the_ledger() {
         let mut snapshots = vec![model.snapshot()];
         // Windows that start and end within requests, on no clock's edge.
         for tick in [150_001, 400_000, ODD] {
-            model.run_until(tick, &mut recorder);
+            model.run_until_any(tick, &mut recorder);
             snapshots.push(model.snapshot());
         }
         run(&mut model, &mut recorder);
@@ -260,14 +260,14 @@ fn increments(wiring: &mut Wiring, by_wire: &HashMap<Wire, Vec<Emission>>, workl
 fn clocks_tick_with_time() {
     let (mut model, _) = model("chase:requests=10");
     let before = model.snapshot();
-    model.run_until(ODD, &mut Recorder::default());
+    model.run_until_any(ODD, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
     let ticks = |unit| window.truth(0, Question::new(unit, "CLOCKTICKS")).unwrap();
     assert_eq!((ticks("cbo"), ticks("ha"), ticks("imc")), (ODD / 8, ODD / 8, ODD / 27));
     let (mut model, _) = super::model("2 chase:requests=10");
     let before = model.snapshot();
-    model.run_until(ODD, &mut Recorder::default());
+    model.run_until_any(ODD, &mut Recorder::default());
     let after = model.snapshot();
     let window = Window::between(&before, &after);
     let ticks = |unit| window.truth(1, Question::new(unit, "CLOCKTICKS")).unwrap();

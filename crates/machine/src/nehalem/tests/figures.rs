@@ -10,7 +10,7 @@ use super::model;
 /// Runs until a share of the accesses is done.
 fn run_share(model: &mut Nehalem, per_cent: u64) {
     while model.progress().done * 100 < model.progress().total * per_cent {
-        model.run_until(model.now() + 88_000, &mut Nothing);
+        model.run_until_any(model.now() + 88_000, &mut Nothing);
     }
 }
 

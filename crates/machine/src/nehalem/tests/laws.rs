@@ -188,7 +188,7 @@ fn the_same_seed_gives_the_same_signals_however_time_is_cut() {
         let (mut model, _) = model(workload);
         let mut recorder = Recorder::default();
         while model.now() < 2_000_000 {
-            model.run_until((model.now() + step).min(2_000_000), &mut recorder);
+            model.run_until_any((model.now() + step).min(2_000_000), &mut recorder);
         }
         recorder
     };
@@ -206,7 +206,7 @@ fn nothing_holds_more_than_it_has_room_for() {
     let (mut model, _) = model("2 random:requests=6000,footprint=4G,read=50,remote=30");
     let mut most = [[0; Level::COUNT]; 2];
     while !model.finished() {
-        model.run_until(model.now() + 33, &mut Nothing);
+        model.run_until_any(model.now() + 33, &mut Nothing);
         for (socket, most) in most.iter_mut().enumerate() {
             most.iter_mut().zip(model.signals.live(socket)).for_each(|(most, live)| *most = (*most).max(*live));
         }
@@ -231,7 +231,7 @@ fn a_line_that_a_core_may_write_is_nowhere_else() {
         let (mut model, _) = model(workload);
         let mut most = 0;
         while !model.finished() {
-            model.run_until(model.now() + 3000, &mut Nothing);
+            model.run_until_any(model.now() + 3000, &mut Nothing);
             most = most.max(owned(model.model.cores()));
         }
         assert!(most > 16, "{workload}: {most}");

@@ -33,11 +33,11 @@ fn model(text: &str) -> (Nehalem, Wiring) {
 /// Runs a model to its end, and a little beyond.
 fn run<S: SignalSink>(model: &mut Nehalem, sink: &mut S) {
     while !model.finished() {
-        model.run_until(model.now() + 10_000, sink);
+        model.run_until_any(model.now() + 10_000, sink);
         assert!(model.now() < 3_000_000_000, "the workload does not end: {:?}", model.progress());
     }
     let end = model.now() + 12_345;
-    model.run_until(end, sink);
+    model.run_until_any(end, sink);
 }
 
 impl Nehalem {

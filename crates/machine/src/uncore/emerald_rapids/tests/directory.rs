@@ -13,7 +13,7 @@ fn each_change_of_the_directory_without_data_writes_its_line_once() {
                 phase back\nworkload random:requests=40000,threads=128,footprint=16k,read=0\n";
     let (mut model, _) = model(text);
     while model.progress().done < 256 {
-        model.run_until(model.now() + 1000, &mut Recorder::default());
+        model.run_until_any(model.now() + 1000, &mut Recorder::default());
     }
     let away = model.snapshot();
     let changes = |event: &str| sum(&away, "m2m", &format!("DIRECTORY_UPDATE.{event}"));

@@ -9,7 +9,7 @@ use pericore_parts::work::Worker;
 fn bypasses(workload: &str) -> f64 {
     let (mut model, _) = model(workload);
     while model.progress().done < model.progress().total {
-        model.run_until(model.now() + 7_000, &mut Digest::default());
+        model.run_until_any(model.now() + 7_000, &mut Digest::default());
     }
     let cha = |event: &str| sum(&model.snapshot(), "cha", &format!("BYPASS_CHA_IMC.{event}")) as f64;
     let (taken, not_taken) = (cha("TAKEN"), cha("NOT_TAKEN"));

@@ -14,7 +14,7 @@ const AGENT: u8 = 0;
 
 fn quiet() -> EmeraldRapids {
     let (mut model, _) = model("two idle");
-    model.run_until(1, &mut Digest::default());
+    model.run_until_any(1, &mut Digest::default());
     model
 }
 
@@ -30,7 +30,7 @@ fn send(model: &mut EmeraldRapids, count: usize, packet: Packet) {
 }
 
 fn after(model: &mut EmeraldRapids, microseconds: u64) -> Snapshot {
-    model.run_until(microseconds * MICROSECOND, &mut Digest::default());
+    model.run_until_any(microseconds * MICROSECOND, &mut Digest::default());
     model.snapshot()
 }
 

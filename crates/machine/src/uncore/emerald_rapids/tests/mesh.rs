@@ -115,7 +115,7 @@ fn a_message_has_the_polarity_of_the_cycles_in_which_it_leaves_and_turns() {
         ("cha", 0, "VERT_RING_TGC_IN_USE.UP_EVEN", 0),
         ("cha", 0, "VERT_RING_TGC_IN_USE.UP_ODD", 1),
     ]);
-    bench.model.run_until(3 * CYCLE, &mut bench.counters);
+    bench.model.run_until_any(3 * CYCLE, &mut bench.counters);
     bench.send(Ring::Address, 0, above, goal);
     bench.check(&[
         ("cha", 7, "VERT_RING_AD_IN_USE.DN_EVEN", 1),
@@ -171,7 +171,7 @@ fn an_invalidation_keeps_its_place_behind_acknowledgements() {
     let (above, here, goal) = (places.cha[0], places.cha[7], places.cha[10]);
     // From above, it turns in cycle 3; two from here want the same slot, and get the next two.
     bench.send(Ring::Acknowledge, 0, above, goal);
-    bench.model.run_until(CYCLE, &mut bench.counters);
+    bench.model.run_until_any(CYCLE, &mut bench.counters);
     bench.send(Ring::Acknowledge, 0, here, goal);
     bench.send(Ring::Acknowledge, 1, here, goal);
     // It comes to turn in cycle 4, and the last of them turns in cycle 5.
@@ -239,7 +239,7 @@ impl SignalSink for Listener {
     fn enter(&mut self, _: Wire, _: u64, _: Tick) {}
     fn leave(&mut self, _: Wire, _: u64, _: Tick) {}
 
-    fn hears(&self, wire: Wire) -> bool {
+    fn observes(&self, wire: Wire) -> bool {
         self.observes_any(wire.instance)
     }
 

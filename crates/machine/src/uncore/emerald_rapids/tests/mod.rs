@@ -120,9 +120,9 @@ const MICROSECOND: Tick = 70_000;
 /// Runs a model to its end, and a little beyond.
 fn run<S: pericore_hardware::signal::SignalSink>(model: &mut EmeraldRapids, sink: &mut S) {
     while !model.finished() {
-        model.run_until(model.now() + MICROSECOND, sink);
+        model.run_until_any(model.now() + MICROSECOND, sink);
         assert!(model.now() < 2_000 * MICROSECOND, "the workload does not end: {:?}", model.progress());
     }
     let end = model.now() + 8 * MICROSECOND + 12_345;
-    model.run_until(end, sink);
+    model.run_until_any(end, sink);
 }

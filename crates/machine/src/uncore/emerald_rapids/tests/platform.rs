@@ -19,7 +19,7 @@ fn of(at: &Snapshot, unit: &str, event: &str) -> u64 {
 /// Runs a scenario of pauses for some microseconds. The power unit's clock has a cycle a nanosecond.
 fn after(text: &str, microseconds: u64) -> Snapshot {
     let (mut model, _) = model(text);
-    model.run_until(microseconds * MICROSECOND, &mut Digest::default());
+    model.run_until_any(microseconds * MICROSECOND, &mut Digest::default());
     model.snapshot()
 }
 
@@ -55,17 +55,17 @@ fn a_package_without_work_goes_to_sleep_in_steps() {
 fn devices_that_ask_for_more_than_goes_through_wait() {
     let (mut model, _) = model("two phase a\n idle 1us\n");
     let sink = &mut Digest::default();
-    model.run_until(100, sink);
+    model.run_until_any(100, sink);
     // All of the first stack, and more than there are numbers for.
     (0..6 * 5000).step_by(6).for_each(|turn| {
         with(&mut model, sink, |model, readers| model.start_peers(0, MessageKind::PeerWrite, turn, readers))
     });
     let asked = of(&model.snapshot(), "irp", "P2P_INSERTS");
     assert!((1024..1100).contains(&asked), "{asked} lines");
-    model.run_until(200 * MICROSECOND, sink);
+    model.run_until_any(200 * MICROSECOND, sink);
     assert_eq!(of(&model.snapshot(), "irp", "IRP_ALL.EVICTS"), asked);
     let before = of(&model.snapshot(), "irp", "P2P_OCCUPANCY");
-    model.run_until(201 * MICROSECOND, sink);
+    model.run_until_any(201 * MICROSECOND, sink);
     assert_eq!(of(&model.snapshot(), "irp", "P2P_OCCUPANCY"), before, "none waits any more");
 }
 
@@ -83,7 +83,7 @@ fn a_core_that_its_timer_woke_stays_awake_for_work() {
     let mut all_at_work = false;
     for microseconds in 1..100 {
         let before = model.snapshot();
-        model.run_until(microseconds * MICROSECOND, &mut Digest::default());
+        model.run_until_any(microseconds * MICROSECOND, &mut Digest::default());
         let at = model.snapshot();
         assert_eq!(cores(&at) - cores(&before), 64_000, "after {microseconds} us");
         let awake = "POWER_STATE_OCCUPANCY_CORES_C0";
@@ -121,7 +121,7 @@ fn states_share_the_time_among_them() {
 
 fn quiet() -> EmeraldRapids {
     let (mut model, _) = model("two idle");
-    model.run_until(1, &mut Digest::default());
+    model.run_until_any(1, &mut Digest::default());
     model
 }
 
@@ -132,7 +132,7 @@ fn a_message_is_taken_and_answered() {
         model.send_to_system(0, MessageKind::Register, 0, readers)
     });
     with(&mut model, &mut Digest::default(), |model, readers| model.send_to_system(0, MessageKind::Hold, 1, readers));
-    model.run_until(MICROSECOND, &mut Digest::default());
+    model.run_until_any(MICROSECOND, &mut Digest::default());
     let at = model.snapshot();
     assert_eq!(of(&at, "ubox", "RACU_REQUESTS"), 1);
     let cycles = MICROSECOND / 28;
@@ -153,7 +153,7 @@ fn an_interrupt_for_the_other_socket_crosses_a_link() {
     with(&mut model, &mut Digest::default(), |model, readers| {
         model.send_to_system(0, MessageKind::Processor, 2, readers)
     });
-    model.run_until(MICROSECOND, &mut Digest::default());
+    model.run_until_any(MICROSECOND, &mut Digest::default());
     let at = model.snapshot();
     let taken = |socket| at.count(socket, 0, Question::new("ubox", "EVENT_MSG").subevent("IPI_RCVD"));
     assert_eq!((taken(0), taken(1)), (Some(1), Some(1)));
@@ -165,13 +165,13 @@ fn a_transfer_between_devices_waits_for_credits() {
     let mut model = quiet();
     // From the first stack to the second, on the same socket.
     with(&mut model, &mut Digest::default(), |model, readers| model.start_peers(0, MessageKind::PeerWrite, 0, readers));
-    model.run_until(1000, &mut Digest::default());
+    model.run_until_any(1000, &mut Digest::default());
     let at = model.snapshot();
     // Four shared credits, and the one that is kept for the destination.
     assert_eq!(of(&at, "m2pcie", "LOCAL_SHAR_P2P_CRD_TAKEN_0.M2IOSF1_NCB"), 4);
     assert_eq!(of(&at, "m2pcie", "LOCAL_DED_P2P_CRD_TAKEN_0.M2IOSF1_NCB"), 1);
     assert!(of(&at, "m2pcie", "LOCAL_SHAR_P2P_CRD_WAIT_0.M2IOSF1_NCB") > 0);
-    model.run_until(3 * MICROSECOND, &mut Digest::default());
+    model.run_until_any(3 * MICROSECOND, &mut Digest::default());
     let at = model.snapshot();
     let taken = ["SHAR", "DED"].map(|pool| of(&at, "m2pcie", &format!("LOCAL_{pool}_P2P_CRD_TAKEN_0.M2IOSF1_NCB")));
     assert_eq!(taken[0] + taken[1], 16);
@@ -196,7 +196,7 @@ fn requests_of_a_stack_wait_for_credits_towards_the_mesh() {
             model.onto_mesh(Kind::DmaWriteNear, 0, 3, 2 * line, u16::MAX, readers)
         });
     }
-    model.run_until(MICROSECOND / 10, &mut Digest::default());
+    model.run_until_any(MICROSECOND / 10, &mut Digest::default());
     let at = model.snapshot();
     let of = |event: &str| at.count(0, 3, Question::new("irp", event)).unwrap();
     assert!(of("TxR2_AD0_STALL_CREDIT_CYCLES") > 0, "six of them wait for 16 or 32 cycles");

@@ -27,7 +27,7 @@ fn a_read_of_the_other_socket_waits_for_a_credit() {
     // Eight requests of others hold the agent's credits.
     (0..8).for_each(|_| model.spend(0, AGENT, Reason::Request));
     with(&mut model, &mut digest, |model, readers| model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers));
-    model.run_until(2 * MICROSECOND, &mut digest);
+    model.run_until_any(2 * MICROSECOND, &mut digest);
     check(
         &model,
         &[
@@ -41,7 +41,7 @@ fn a_read_of_the_other_socket_waits_for_a_credit() {
     );
     // One is back: it tries again, and goes on.
     with(&mut model, &mut digest, |model, readers| model.give_credit(0, AGENT, Reason::Request, readers));
-    model.run_until(4 * MICROSECOND, &mut digest);
+    model.run_until_any(4 * MICROSECOND, &mut digest);
     check(
         &model,
         &[
@@ -63,10 +63,10 @@ fn a_read_waits_for_an_entry_at_its_home() {
         model.take_home_entries(0, AGENT, kind);
     }
     with(&mut model, &mut digest, |model, readers| model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers));
-    model.run_until(2 * MICROSECOND, &mut digest);
+    model.run_until_any(2 * MICROSECOND, &mut digest);
     check(&model, &[("RxC_IRQ0_REJECT.AD_REQ_VN0", 1), ("TOR_INSERTS.IA", 0)]);
     with(&mut model, &mut digest, |model, readers| model.give_home_entries(0, AGENT, Kind::RemoteData, readers));
-    model.run_until(4 * MICROSECOND, &mut digest);
+    model.run_until_any(4 * MICROSECOND, &mut digest);
     check(&model, &[("RxC_REQ_Q0_RETRY.AD_REQ_VN0", 1), ("TOR_INSERTS.IA_MISS_DRD_PREF_REMOTE", 1)]);
 }
 
@@ -77,7 +77,7 @@ fn a_writeback_has_four_entries_that_no_read_takes() {
         let mut digest = Digest::default();
         (0..taken).for_each(|_| model.take_home_entries(0, AGENT, Kind::RemoteData));
         with(&mut model, &mut digest, |model, readers| model.send_out(0, AGENT, LINE, readers));
-        model.run_until(MICROSECOND, &mut digest);
+        model.run_until_any(MICROSECOND, &mut digest);
         check(&model, &[("RxC_ISMQ0_REJECT.BL_WB_VN0", rejected), ("TOR_INSERTS.EVICT", 1 - rejected)]);
     }
 }
@@ -95,10 +95,10 @@ fn writes_leave_entries_to_requests_that_wait() {
             with(&mut model, &mut digest, |model, readers| {
                 model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers)
             });
-            model.run_until(MICROSECOND, &mut digest);
+            model.run_until_any(MICROSECOND, &mut digest);
         }
         with(&mut model, &mut digest, |model, readers| model.send_out(0, AGENT, LINE, readers));
-        model.run_until(2 * MICROSECOND, &mut digest);
+        model.run_until_any(2 * MICROSECOND, &mut digest);
         check(&model, &[("RxC_ISMQ0_REJECT.BL_WB_VN0", rejected), ("TOR_INSERTS.EVICT", 1 - rejected)]);
     }
 }
@@ -109,11 +109,11 @@ fn one_that_finds_the_credit_gone_again_is_turned_away_once_more() {
     let mut digest = Digest::default();
     (0..8).for_each(|_| model.spend(0, AGENT, Reason::Request));
     with(&mut model, &mut digest, |model, readers| model.request(Kind::DataPrefetch, 3, LINE, u16::MAX, readers));
-    model.run_until(MICROSECOND, &mut digest);
+    model.run_until_any(MICROSECOND, &mut digest);
     with(&mut model, &mut digest, |model, readers| model.give_credit(0, AGENT, Reason::Request, readers));
     // Somebody else is faster.
     model.spend(0, AGENT, Reason::Request);
-    model.run_until(2 * MICROSECOND, &mut digest);
+    model.run_until_any(2 * MICROSECOND, &mut digest);
     check(
         &model,
         &[
@@ -131,9 +131,9 @@ fn a_line_that_leaves_the_caches_waits_for_a_writeback_credit() {
     let mut digest = Digest::default();
     (0..16).for_each(|_| model.spend(0, AGENT, Reason::Writeback));
     with(&mut model, &mut digest, |model, readers| model.send_out(0, AGENT, LINE, readers));
-    model.run_until(MICROSECOND, &mut digest);
+    model.run_until_any(MICROSECOND, &mut digest);
     check(&model, &[("RxC_ISMQ0_REJECT.BL_WB_VN0", 1), ("RxC_ISMQ1_REJECT.ANY0", 1), ("TOR_INSERTS.EVICT", 0)]);
     with(&mut model, &mut digest, |model, readers| model.give_credit(0, AGENT, Reason::Writeback, readers));
-    model.run_until(3 * MICROSECOND, &mut digest);
+    model.run_until_any(3 * MICROSECOND, &mut digest);
     check(&model, &[("RxC_ISMQ0_RETRY.BL_WB_VN0", 1), ("RxC_ISMQ1_RETRY.ANY0", 1), ("TOR_INSERTS.EVICT", 1)]);
 }
