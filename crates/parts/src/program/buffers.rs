@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::MOST_LEFT_BEHIND;
 use super::dependence::{DataState, Recent, ThreadAccess};
 
 /// Buffers that prefetches leave to the program's own misses.
@@ -71,7 +72,7 @@ impl Buffers {
         self.now = self.now.saturating_add(cycles);
         self.taken = self.taken.saturating_add(cycles);
         while let Some(&(by, start)) = self.behind.front()
-            && by <= self.taken
+            && (by <= self.taken || self.behind.len() > MOST_LEFT_BEHIND)
         {
             self.now = self.now.max(start);
             self.behind.pop_front();
@@ -145,7 +146,9 @@ impl Buffers {
         };
         let mut leave = self.start;
         let takes = |leave: u64| move |&(&other, &end): &(&u64, &u64)| other.abs_diff(leave) < c.interval && end != 0;
-        while let Some((&other, _)) = self.leave.iter().zip(&self.end).find(takes(leave)) {
+        // No more others than there are can be in the way, also at the end of time.
+        for _ in 0..REMEMBERED {
+            let Some((&other, _)) = self.leave.iter().zip(&self.end).find(takes(leave)) else { break };
             leave = other.saturating_add(c.interval);
         }
         let end = leave.saturating_add(cycles);
@@ -158,7 +161,7 @@ impl Buffers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Buffers, Cycles, FoundIn, WantedLine};
+    use super::{Buffers, Cycles, FoundIn, MOST_LEFT_BEHIND, WantedLine};
     use crate::program::dependence::ThreadAccess;
 
     const CYCLES: Cycles = Cycles { l2: 10, cache: 30, memory: 200, interval: 5, ahead: 80 };
@@ -207,6 +210,23 @@ mod tests {
         assert_eq!((buffers.start, buffers.now), (99, 99));
         buffers.pass(1, None);
         assert_eq!((buffers.start, buffers.now), (210, 210));
+    }
+
+    /// A trace may say that no instructions come between accesses, or all that there can be.
+    #[test]
+    fn what_no_program_does_ends_too() {
+        let mut buffers = Buffers::default();
+        let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
+        for number in 1..1000 {
+            buffers.pass(0, of(number, number - 1));
+            buffers.access(4, load(number as u32), FoundIn::Memory, of(number, number - 1), CYCLES);
+        }
+        assert!(buffers.behind.len() <= MOST_LEFT_BEHIND + 1 && buffers.now > 190_000);
+        for line in 0..100 {
+            buffers.pass(u64::MAX, None);
+            buffers.access(4, load(line), FoundIn::Memory, None, CYCLES);
+        }
+        assert_eq!(buffers.now, u64::MAX);
     }
 
     /// They leave 5 cycles apart, those of one access and of others.
