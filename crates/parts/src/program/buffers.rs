@@ -3,8 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::MOST_LEFT_BEHIND;
-use super::dependence::{DataState, Recent, ThreadAccess};
+use super::dependence::{DataState, MOST_LEFT_BEHIND, Recent, ThreadAccess};
 
 /// Buffers that prefetches leave to the program's own misses.
 pub const RESERVED: usize = 2;

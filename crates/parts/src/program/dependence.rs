@@ -6,6 +6,10 @@ use pericore_engine::Tick;
 /// Loads and stores of a thread that are remembered; what is longer ago has come.
 const REMEMBERED: usize = 64;
 
+/// Loads and stores that a hardware thread leaves behind until their addresses are known: a scheduler's entries,
+/// roughly.
+pub const MOST_LEFT_BEHIND: usize = 32;
+
 /// A load or a store: of a thread of the program, and its number among that thread's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadAccess {

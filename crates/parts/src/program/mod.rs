@@ -22,7 +22,7 @@ use super::line::LINE_BYTES;
 use buffers::Buffers;
 pub use buffers::{Cycles, FoundIn};
 pub use by_function::ByFunction;
-use dependence::{DataState, Recent, ThreadAccess};
+use dependence::{DataState, MOST_LEFT_BEHIND, Recent, ThreadAccess};
 pub use issue::{Cores, Pause, Reached, Want};
 use pericore_workload::{Nodes, Pages, ProgramKind, ProgramSettings, ProgramSource};
 use prefetch::{MOST, Prefetcher};
@@ -64,10 +64,6 @@ impl Waiting {
         }
     }
 }
-
-/// Loads and stores that a hardware thread leaves behind until their addresses are known: a scheduler's entries,
-/// roughly.
-const MOST_LEFT_BEHIND: usize = 32;
 
 /// A hardware thread's share of the program.
 #[derive(Debug, Default)]
