@@ -203,11 +203,12 @@ impl<const WAYS: usize, const SETS: usize> Llc<WAYS, SETS> {
 
 /// The numbers of the bits that are set.
 #[inline]
-pub fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+pub fn bits(mask: impl Into<u32>) -> impl Iterator<Item = usize> {
+    let mut mask: u32 = mask.into();
     std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
+        let bit = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);
-        (bit < 8).then_some(bit)
+        (bit < u32::BITS).then_some(bit as usize)
     })
 }
 

@@ -3,7 +3,10 @@
 
 use std::collections::VecDeque;
 
+use pericore_engine::search::matches;
+
 use super::dependence::{DataState, MOST_LEFT_BEHIND, Recent, ThreadAccess};
+use crate::llc::bits;
 
 /// Buffers that prefetches leave to the program's own misses.
 pub const RESERVED: usize = 2;
@@ -30,12 +33,10 @@ pub struct Cycles {
     pub memory: u64,
     /// From one request that leaves the core to the next.
     pub interval: u64,
-    /// That the instructions take which a core looks ahead.
-    pub ahead: u64,
 }
 
 /// A line, and whether a store wants it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedLine {
     pub line: u32,
     pub to_store: bool,
@@ -45,33 +46,37 @@ pub struct WantedLine {
 const REMEMBERED: usize = 32;
 
 /// The requests of a core, by the cycles at which they begin and end. Its cycles are those that its instructions take,
-/// and waits for buffers and data as far as it cannot look ahead.
+/// and waits for buffers and data as far as it cannot look ahead. Accesses come in the program's order, and not in that
+/// of time: one that waits for its address begins later than some that come behind it.
 #[derive(Debug, Clone, Default)]
 pub struct Buffers {
     now: u64,
     /// When the last access went out.
     start: u64,
     begin: [u64; REMEMBERED],
-    /// When each leaves the core.
+    /// When each leaves the core. What comes later may fit between two, so that a `RequestPort` will not do.
     leave: [u64; REMEMBERED],
     end: [u64; REMEMBERED],
-    /// What each is for.
-    wanted: [WantedLine; REMEMBERED],
+    lines: [u32; REMEMBERED],
+    /// Those that stores want, one bit each.
+    to_store: u32,
     next: usize,
+    /// Ticks are cycles here.
     recent: Recent,
     /// Cycles that instructions have taken so far.
     taken: u64,
-    /// By when what waits for its address must have gone out, in such cycles, for the core to go on.
+    /// What waits for its address: where it stands, in such cycles, and when it goes out.
     behind: VecDeque<(u64, u64)>,
 }
 
 impl Buffers {
-    /// So many cycles pass, and an access goes out when what its address is made of is there.
-    pub fn pass(&mut self, cycles: u64, demand: Option<ThreadAccess>) {
+    /// So many cycles pass, and an access goes out when what its address is made of is there. The core does not go on
+    /// before what stands more than `ahead` cycles of instructions before that has gone out.
+    pub fn pass(&mut self, cycles: u64, ahead: u64, demand: Option<ThreadAccess>) {
         self.now = self.now.saturating_add(cycles);
         self.taken = self.taken.saturating_add(cycles);
-        while let Some(&(by, start)) = self.behind.front()
-            && (by <= self.taken || self.behind.len() > MOST_LEFT_BEHIND)
+        while let Some(&(place, start)) = self.behind.front()
+            && (self.taken - place >= ahead || self.behind.len() > MOST_LEFT_BEHIND)
         {
             self.now = self.now.max(start);
             self.behind.pop_front();
@@ -91,13 +96,16 @@ impl Buffers {
         demand: Option<ThreadAccess>,
         c: Cycles,
     ) -> bool {
-        let requested = self.end.iter().zip(&self.wanted).find(|&(&end, of)| of.line == want.line && end > self.start);
-        let mut under_way = requested.map(|(&end, of)| (end, of.to_store));
-        if let Some((end, false)) = under_way.filter(|_| want.to_store) {
-            (self.start, under_way) = (end, None);
+        let mut requests = bits(matches(&self.lines, u32::MAX, want.line));
+        let mut under_way = requests.find(|&request| self.end[request] > self.start);
+        if let Some(request) = under_way
+            && want.to_store
+            && self.to_store & 1 << request == 0
+        {
+            (self.start, under_way) = (self.end[request], None);
         }
         let (data, misses) = match (found, under_way) {
-            (_, Some((end, _))) => (end, true),
+            (_, Some(request)) => (self.end[request], true),
             (FoundIn::L2, None) => (self.start.saturating_add(c.l2), false),
             (FoundIn::Cache | FoundIn::Memory, None) => {
                 if self.under_way() >= most {
@@ -112,7 +120,7 @@ impl Buffers {
             self.recent.note(demand.number, DataState::Since(data));
         }
         if self.start > self.now {
-            self.behind.push_back((self.taken.saturating_add(c.ahead), self.start));
+            self.behind.push_back((self.taken, self.start));
         }
         misses
     }
@@ -151,8 +159,10 @@ impl Buffers {
             leave = other.saturating_add(c.interval);
         }
         let end = leave.saturating_add(cycles);
-        self.leave[self.next] = leave;
-        (self.begin[self.next], self.end[self.next], self.wanted[self.next]) = (self.start, end, want);
+        let request = self.next;
+        (self.begin[request], self.leave[request], self.end[request]) = (self.start, leave, end);
+        self.lines[request] = want.line;
+        self.to_store = self.to_store & !(1 << request) | u32::from(want.to_store) << request;
         self.next = (self.next + 1) % REMEMBERED;
         end
     }
@@ -163,7 +173,8 @@ mod tests {
     use super::{Buffers, Cycles, FoundIn, MOST_LEFT_BEHIND, WantedLine};
     use crate::program::dependence::ThreadAccess;
 
-    const CYCLES: Cycles = Cycles { l2: 10, cache: 30, memory: 200, interval: 5, ahead: 80 };
+    const CYCLES: Cycles = Cycles { l2: 10, cache: 30, memory: 200, interval: 5 };
+    const AHEAD: u64 = 80;
 
     const fn load(line: u32) -> WantedLine {
         WantedLine { line, to_store: false }
@@ -178,9 +189,9 @@ mod tests {
         assert!(buffers.has_room(4));
         assert!(buffers.access(4, load(2), FoundIn::Cache, None, CYCLES));
         assert!(!buffers.has_room(4));
-        buffers.pass(34, None);
+        buffers.pass(34, AHEAD, None);
         assert!(!buffers.has_room(4));
-        buffers.pass(1, None);
+        buffers.pass(1, AHEAD, None);
         assert!(buffers.has_room(4), "the line from the LLC has come 30 cycles after it left, 5 after the other");
     }
 
@@ -190,7 +201,7 @@ mod tests {
     fn accesses_wait_for_buffers() {
         let mut buffers = Buffers::default();
         for line in 0..5 {
-            buffers.pass(10, None);
+            buffers.pass(10, AHEAD, None);
             assert!(buffers.access(4, load(line), FoundIn::Memory, None, CYCLES));
         }
         assert_eq!((buffers.start, buffers.now), (210, 210));
@@ -202,12 +213,12 @@ mod tests {
         let mut buffers = Buffers::default();
         let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
         for (line, demand) in [(1, of(1, 0)), (2, of(2, 1))] {
-            buffers.pass(10, demand);
+            buffers.pass(10, AHEAD, demand);
             assert!(buffers.access(4, load(line), FoundIn::Memory, demand, CYCLES));
         }
-        buffers.pass(79, None);
+        buffers.pass(79, AHEAD, None);
         assert_eq!((buffers.start, buffers.now), (99, 99));
-        buffers.pass(1, None);
+        buffers.pass(1, AHEAD, None);
         assert_eq!((buffers.start, buffers.now), (210, 210));
     }
 
@@ -217,12 +228,12 @@ mod tests {
         let mut buffers = Buffers::default();
         let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
         for number in 1..1000 {
-            buffers.pass(0, of(number, number - 1));
+            buffers.pass(0, AHEAD, of(number, number - 1));
             buffers.access(4, load(number as u32), FoundIn::Memory, of(number, number - 1), CYCLES);
         }
         assert!(buffers.behind.len() <= MOST_LEFT_BEHIND + 1 && buffers.now > 190_000);
         for line in 0..100 {
-            buffers.pass(u64::MAX, None);
+            buffers.pass(u64::MAX, AHEAD, None);
             buffers.access(4, load(line), FoundIn::Memory, None, CYCLES);
         }
         assert_eq!(buffers.now, u64::MAX);
@@ -234,7 +245,7 @@ mod tests {
         let mut buffers = Buffers::default();
         assert!(buffers.access(4, load(1), FoundIn::Cache, None, CYCLES));
         (2..4).for_each(|line| buffers.prefetch(load(line), FoundIn::Cache, CYCLES));
-        buffers.pass(2, None);
+        buffers.pass(2, AHEAD, None);
         buffers.access(4, load(4), FoundIn::Cache, None, CYCLES);
         assert_eq!((&buffers.begin[..4], &buffers.end[..4]), (&[0, 0, 0, 2][..], &[30, 35, 40, 45][..]));
     }
@@ -245,10 +256,10 @@ mod tests {
         let mut buffers = Buffers::default();
         let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
         buffers.access(1, load(1), FoundIn::Memory, of(1, 0), CYCLES);
-        buffers.pass(0, of(2, 1));
+        buffers.pass(0, AHEAD, of(2, 1));
         buffers.access(1, load(2), FoundIn::Memory, of(2, 1), CYCLES);
         assert_eq!((buffers.start, buffers.now), (200, 0));
-        buffers.pass(10, of(3, 0));
+        buffers.pass(10, AHEAD, of(3, 0));
         assert!(buffers.under_way() == 1 && !buffers.has_room(3) && buffers.has_room(4));
         buffers.access(2, load(3), FoundIn::Cache, of(3, 0), CYCLES);
         assert_eq!((buffers.start, buffers.now), (10, 10));
@@ -260,7 +271,7 @@ mod tests {
         let mut buffers = Buffers::default();
         let of = |number, after| Some(ThreadAccess { thread: 0, number, after });
         for (demand, start) in [(of(1, 0), 10), (of(2, 1), 40), (of(3, 0), 30), (of(4, 2), 70)] {
-            buffers.pass(10, demand);
+            buffers.pass(10, AHEAD, demand);
             assert_eq!(buffers.start, start);
             buffers.access(4, load(start as u32), FoundIn::Cache, demand, CYCLES);
         }
@@ -271,9 +282,9 @@ mod tests {
     fn a_line_that_is_under_way_is_missed() {
         let mut buffers = Buffers::default();
         buffers.prefetch(load(7), FoundIn::Cache, CYCLES);
-        buffers.pass(20, None);
+        buffers.pass(20, AHEAD, None);
         assert!(buffers.access(4, load(7), FoundIn::L2, None, CYCLES));
-        buffers.pass(10, None);
+        buffers.pass(10, AHEAD, None);
         assert!(!buffers.access(4, load(7), FoundIn::L2, None, CYCLES));
     }
 

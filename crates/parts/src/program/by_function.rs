@@ -23,8 +23,11 @@ pub trait ByFunction {
     /// The host is told that a core will look a line up.
     fn foresee(&self, core: u16, line: u32);
 
-    /// What accesses take; what a core looks ahead in instructions.
+    /// What accesses take.
     fn cycles(&self) -> Cycles;
+
+    /// Instructions that a core looks ahead of one that waits.
+    fn window(&self) -> u64;
 
     /// A load, store or fetch that missed the first level.
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn;
@@ -80,21 +83,21 @@ pub trait ByFunction {
             ProgramKind::Fetch => Want::Code,
             ProgramKind::Store | ProgramKind::Upgrade => Want::Own,
         };
-        let (found, mut cycles) = (self.reach(core, line, want), self.cycles());
+        let (found, cycles, window) = (self.reach(core, line, want), self.cycles(), self.window());
         let Some(program) = self.program_mut() else { return };
         let (most, cpi) = (usize::from(program.settings.misses), program.settings.cycles);
         let taken = |instructions: u64| instructions.saturating_mul(cpi) / 1000;
-        cycles.ahead = taken(cycles.ahead);
         program.count_passed_over(found);
         let buffers = &mut program.buffers[usize::from(core)];
-        buffers.pass(taken(access.instructions), access.demand);
+        buffers.pass(taken(access.instructions), taken(window), access.demand);
         let of = |line| WantedLine { line, to_store: want == Want::Own };
         let misses = buffers.access(most, of(line), found, access.demand, cycles);
         let wanted = program.prefetches(core.into(), line, misses);
         let (lines, count) = wanted.unwrap_or_default();
         for &line in &lines[..count] {
-            let has_room = self.program_mut().is_some_and(|program| program.buffers[usize::from(core)].has_room(most));
-            if !has_room || self.holds(core, line) {
+            if self.holds(core, line)
+                || !self.program_mut().is_some_and(|program| program.buffers[usize::from(core)].has_room(most))
+            {
                 continue;
             }
             let found = self.fetch(core, line, want);

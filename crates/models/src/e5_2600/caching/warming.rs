@@ -93,9 +93,12 @@ impl ByFunction for Model {
 
     /// LLC hits of 30 cycles, memory of 66 ns at 2.7 GHz (docs/calibration.md).
     fn cycles(&self) -> Cycles {
-        let of = &self.parameters;
-        let (interval, ahead) = (of.request_interval, of.reorder_buffer);
-        Cycles { l2: of.l2_latency, cache: 30, memory: 179, interval, ahead }
+        let (l2, interval) = (self.parameters.l2_latency, self.parameters.request_interval);
+        Cycles { l2, cache: 30, memory: 179, interval }
+    }
+
+    fn window(&self) -> u64 {
+        self.parameters.reorder_buffer
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {

@@ -231,9 +231,12 @@ impl ByFunction for Model {
 
     /// LLC hits of 73 ns and memory of 115 at 1.9 GHz (docs/calibration.md).
     fn cycles(&self) -> Cycles {
-        let of = &self.parameters;
-        let (interval, ahead) = (of.request_interval, of.reorder_buffer);
-        Cycles { l2: of.l2_latency, cache: 140, memory: 220, interval, ahead }
+        let (l2, interval) = (self.parameters.l2_latency, self.parameters.request_interval);
+        Cycles { l2, cache: 140, memory: 220, interval }
+    }
+
+    fn window(&self) -> u64 {
+        self.parameters.reorder_buffer
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
