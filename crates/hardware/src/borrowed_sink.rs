@@ -1,4 +1,4 @@
-//! A sink that somebody else has. What is generic over sinks is compiled once for all of them if it is called with a
+//! A borrowed sink is a sink. What is generic over sinks is compiled once for all of them if it is called with a
 //! `&mut dyn SignalSink`.
 
 use crate::signal::{SignalSink, Tick, Wire};

@@ -81,6 +81,7 @@ impl EmeraldRapids {
 
     /// The same into a sink of any type, compiled once for all of them: each type that [`Self::run_until`] is called
     /// with compiles the whole model anew.
+    #[cfg(test)]
     pub fn run_until_any(&mut self, until: Tick, mut sink: &mut dyn SignalSink) {
         self.run_until(until, &mut sink);
     }
