@@ -101,7 +101,7 @@ fn damaged_and_incomplete_preparations_are_refused() {
     }
     let (good, scratch) = (Prepared::get().unwrap(), tempfile::tempdir().unwrap());
     let folder = scratch.path();
-    for file in ["vmlinuz", "packages", "SHA256SUMS"] {
+    for file in ["vmlinux", "packages", "SHA256SUMS"] {
         std::fs::copy(good.directory().join(file), folder.join(file)).unwrap();
     }
     std::fs::write(folder.join("initramfs.cpio"), "cut").unwrap();
@@ -118,7 +118,7 @@ fn a_kernel_without_the_symbols_is_refused() {
     }
     let (good, scratch) = (Prepared::get().unwrap(), tempfile::tempdir().unwrap());
     let folder = scratch.path();
-    for file in ["vmlinuz", "initramfs.cpio", "packages", "SHA256SUMS"] {
+    for file in ["vmlinux", "initramfs.cpio", "packages", "SHA256SUMS"] {
         std::os::unix::fs::symlink(good.directory().join(file), folder.join(file)).unwrap();
     }
     let script = "for word; do case $word in socket,id=s1,fd=*) out=${word##*=};; socket,id=s3,fd=*) talk=${word##*=};; esac; done

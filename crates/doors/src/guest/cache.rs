@@ -57,9 +57,9 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// The kernel.
+    /// The kernel, unpacked: QEMU starts it by its PVH entry.
     pub fn kernel(&self) -> PathBuf {
-        self.directory.join("vmlinuz")
+        self.directory.join("vmlinux")
     }
 
     /// The file system, as an archive.
@@ -198,13 +198,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // The checksum of nothing: FIPS 180-4.
         let of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        fs::write(folder.path().join("SHA256SUMS"), format!("{of_nothing}  vmlinuz\n")).unwrap();
-        fs::write(folder.path().join("vmlinuz"), "").unwrap();
+        fs::write(folder.path().join("SHA256SUMS"), format!("{of_nothing}  vmlinux\n")).unwrap();
+        fs::write(folder.path().join("vmlinux"), "").unwrap();
         assert!(Prepared::at(folder.path().to_owned()).is_ok());
-        fs::write(folder.path().join("vmlinuz"), "x").unwrap();
+        fs::write(folder.path().join("vmlinux"), "x").unwrap();
         let error = Prepared::at(folder.path().to_owned()).unwrap_err();
         let GuestError::Damaged { messages, .. } = &error else { panic!("{error}") };
-        assert!(messages.contains("vmlinuz: FAILED"), "{messages}");
+        assert!(messages.contains("vmlinux: FAILED"), "{messages}");
     }
 
     #[test]
