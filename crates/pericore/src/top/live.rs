@@ -28,6 +28,8 @@ const LEAST_GAP: Duration = Duration::from_millis(30);
 const REST_OF_KEY: Duration = Duration::from_millis(300);
 /// How long the threads may take to end: one may be writing to a terminal that takes nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two looks whether a signal has come.
+const LOOK: Duration = Duration::from_millis(5);
 /// After a stop, how long a signal that ended it together may take to be heard.
 const AFTER_STOP: Duration = Duration::from_millis(50);
 
@@ -37,6 +39,8 @@ struct Shared {
     board: Mutex<Board>,
     changed: Condvar,
     is_over: AtomicBool,
+    /// A signal asked for the end.
+    end_requested: Arc<AtomicBool>,
     /// A thread has failed.
     is_broken: AtomicBool,
 }
@@ -76,8 +80,8 @@ impl Live {
         // First, so that it comes first: when the terminal is given back, a stop is one like any other.
         let is_given_back = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_default(SIGTSTP, Arc::clone(&is_given_back))?;
-        let [told_to_stop, continued, told_to_end] =
-            [vec![SIGTSTP], vec![SIGCONT], signals::that_end().collect()].map(|signals| {
+        let [told_to_stop, continued, end_requested] = [vec![SIGTSTP], vec![SIGCONT], signals::that_end().collect()]
+            .map(|signals| {
                 let flag = Arc::new(AtomicBool::new(false));
                 let register = |&signal: &i32| signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| ());
                 signals.iter().try_for_each(register).map(|()| flag)
@@ -90,6 +94,7 @@ impl Live {
             board: Mutex::new(Board { state, is_stale: true }),
             changed: Condvar::new(),
             is_over: AtomicBool::new(false),
+            end_requested: end_requested?,
             is_broken: AtomicBool::new(false),
         });
         give_back_on_panic(&screen);
@@ -104,7 +109,6 @@ impl Live {
             listener,
             told_to_stop: told_to_stop?,
             continued: continued?,
-            told_to_end: told_to_end?,
             ender: ender.clone(),
         };
         thread::Builder::new().name("keys".to_owned()).spawn(move || {
@@ -184,6 +188,16 @@ impl Shared {
         self.is_over.load(Ordering::SeqCst)
     }
 
+    /// Uses of a terminal that goes away fail before the kernel has sent its signal, by which the program is to end. A
+    /// terminal that fails for another reason sends none.
+    fn wait_for_hangup(&self) {
+        let mut waited = Duration::ZERO;
+        while waited < PATIENCE && !self.is_over() && !self.end_requested.load(Ordering::SeqCst) {
+            thread::sleep(LOOK);
+            waited += LOOK;
+        }
+    }
+
     /// Draws until all is over, or the terminal is gone.
     fn draw(&self, screen: &Screen) {
         loop {
@@ -198,6 +212,7 @@ impl Shared {
             let picture = picture(&board.state, width, height);
             drop(board);
             if screen.draw(&picture).is_err() {
+                self.wait_for_hangup();
                 return;
             }
             thread::sleep(LEAST_GAP);
@@ -215,8 +230,6 @@ struct Ears {
     told_to_stop: Arc<AtomicBool>,
     /// A stop is over.
     continued: Arc<AtomicBool>,
-    /// A signal asked for the end.
-    told_to_end: Arc<AtomicBool>,
     ender: Ender,
 }
 
@@ -231,7 +244,10 @@ impl Ears {
                 return;
             }
             let mut pressed = match waited {
-                Err(_) => return,
+                Err(_) => {
+                    self.shared.wait_for_hangup();
+                    return;
+                }
                 Ok(Waited::Called) => {
                     self.look_around();
                     continue;
@@ -286,7 +302,7 @@ impl Ears {
     fn go_on(&self) {
         thread::sleep(AFTER_STOP);
         self.continued.store(false, Ordering::SeqCst);
-        if self.told_to_end.load(Ordering::SeqCst) || self.shared.is_over() {
+        if self.shared.end_requested.load(Ordering::SeqCst) || self.shared.is_over() {
             return;
         }
         // A terminal that is gone shows when it is read.
@@ -365,5 +381,20 @@ mod tests {
         let [entered, left] = ["\x1b[?1049h", "\x1b[?1049l"].map(|words| written.matches(words).count());
         assert_eq!((entered, left), (1, 1), "{written:?}");
         assert!(ender.is_requested());
+    }
+
+    /// Reads of a terminal that goes away fail before SIGHUP is sent: that has its time to come first.
+    #[test]
+    fn a_terminal_that_goes_away_leaves_the_signal_its_time() {
+        let (master, slave) = terminal();
+        let (ender, screen) = (Ender::default(), Screen::on(slave.try_clone().unwrap(), slave).unwrap());
+        let live = Live::start(State::new(1.0, Look::default(), None), screen, &ender).unwrap();
+        let began = std::time::Instant::now();
+        drop(master);
+        while !ender.is_requested() {
+            thread::sleep(LOOK);
+        }
+        assert!(began.elapsed() >= PATIENCE);
+        live.end().unwrap();
     }
 }

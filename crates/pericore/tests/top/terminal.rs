@@ -106,7 +106,12 @@ impl Terminal {
             if let Some(status) = self.program.try_wait().expect("a child") {
                 return status;
             }
-            assert!(Instant::now() < end, "it does not end:\n{}", self.screen.text());
+            assert!(
+                Instant::now() < end,
+                "it does not end:\n{}\n{}",
+                self.screen.text(),
+                threads_of(self.program.id())
+            );
             std::thread::sleep(MOMENT);
         }
     }
@@ -168,6 +173,19 @@ impl Drop for Terminal {
         let _ = self.program.kill();
         let _ = self.program.wait();
     }
+}
+
+/// Where the threads of a process and of its children wait, for people.
+fn threads_of(process: u32) -> String {
+    let folder = format!("/proc/{process}/task");
+    let mut text = String::new();
+    for thread in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let read = |name: &str| std::fs::read_to_string(thread.path().join(name)).unwrap_or_default();
+        let [name, call, children] = ["comm", "syscall", "children"].map(read);
+        text += &format!("{process} {}: {call}", name.trim());
+        text.extend(children.split_whitespace().filter_map(|child| child.parse().ok()).map(threads_of));
+    }
+    text
 }
 
 /// The second place of a wide character.
