@@ -9,6 +9,8 @@ mod spec;
 mod truth;
 mod warm_up;
 
+use std::collections::HashSet;
+
 use model::Model;
 use pericore_catalog::Family;
 use pericore_engine::{ClockDomains, ClockError};
@@ -101,6 +103,8 @@ pub struct Machine {
     chassis: Chassis,
     model: Model,
     clocks: ClockDomains,
+    /// Instances whose hardware knows what stands at this moment, also where no counter listens.
+    informed: HashSet<u16>,
 }
 
 impl Machine {
@@ -142,7 +146,7 @@ impl Machine {
         let mut wiring = Wiring::new(shape.family, shape.sockets);
         let model = model(parameters, &mut wiring)?;
         let chassis = spec.chassis_of(shape, wiring, |clock| clocks.period(clock))?;
-        Ok(Self { chassis, model, clocks })
+        Ok(Self { chassis, model, clocks, informed: HashSet::new() })
     }
 
     /// The same machine with only windows of its program run in detail; what lies between them passes in no virtual
@@ -176,6 +180,7 @@ impl Machine {
 
     /// Runs the model for so many ticks.
     pub fn run_for(&mut self, ticks: Tick) {
+        self.informed.clear();
         if self.model.is_between_windows() {
             self.model.open_window();
         }
@@ -186,6 +191,7 @@ impl Machine {
 
     /// Runs the model for so many ticks, and tells another sink what happens instead of this machine's hardware.
     pub fn run_into<S: SignalSink>(&mut self, ticks: Tick, sink: &mut S) {
+        self.informed.clear();
         let until = self.model.now() + ticks;
         self.model.run_until(until, sink);
     }
@@ -291,8 +297,11 @@ impl RegisterSpace for Machine {
 
     fn write(&mut self, address: Address, width: Width, value: u64) -> Outcome<()> {
         // A counter that begins to listen starts from what stands, which the hardware was not told while none did.
+        // Several registers are written at a time: once is enough.
         for instance in self.chassis.programs(address, width).into_iter().flatten() {
-            self.model.emit_occupancies(instance, &mut self.chassis);
+            if self.informed.insert(instance) {
+                self.model.emit_occupancies(instance, &mut self.chassis);
+            }
         }
         self.chassis.write(address, width, value)
     }

@@ -2,8 +2,8 @@
 //! looked at, and some of it lies in pages of which the host has forgotten where they are: so it is asked for when the message that brings
 //! the event is about to be sent, and comes while that is worked out.
 
-use super::Model;
 use super::request::Request;
+use super::{Model, address};
 use pericore_facts::emerald_rapids::{Fact, Queue, Readers};
 use pericore_parts::host::prefetch;
 
@@ -32,6 +32,20 @@ impl Model {
     #[inline]
     pub(super) fn foresee_tags(&self, core: u16, line: u32) {
         self.slices.prefetch(self.agent_number(self.socket_of(core), self.map.agent(line)), line);
+    }
+
+    /// A line will be moved by function: the slices and snoop filters of all sockets are looked up, and its directory.
+    #[inline]
+    pub(super) fn foresee_move(&self, core: u16, line: u32) {
+        self.l2s.prefetch(core, line);
+        let cha = self.map.agent(line);
+        for socket in 0..self.sockets {
+            self.slices.prefetch(self.agent_number(socket, cha), line);
+        }
+        if self.sockets > 1 {
+            let (_, home) = address::target(line);
+            self.directories[usize::from(home)].prefetch(line);
+        }
     }
 
     /// Memory has answered: a request's data goes to its core, and the thread that waits for it goes on; its entry is given back.

@@ -182,8 +182,7 @@ impl Warming for Filling<'_> {
         let access = self.model.threads[thread].generator.warming_access();
         let core = self.model.threads[thread].core;
         let line = self.model.line_of(core, access);
-        self.model.l2s.prefetch(core, line);
-        self.model.foresee_tags(core, line);
+        self.model.foresee_move(core, line);
         (access, line)
     }
 
@@ -225,8 +224,7 @@ impl ByFunction for Model {
     }
 
     fn foresee(&self, core: u16, line: u32) {
-        self.l2s.prefetch(core, line);
-        self.foresee_tags(core, line);
+        self.foresee_move(core, line);
     }
 
     /// LLC hits of 73 ns and memory of 115 at 1.9 GHz (docs/calibration.md).
