@@ -75,9 +75,9 @@ fn dropping_or_doubling_any_emission_shows() {
                     continue;
                 }
                 let signal = wiring.family().units[unit].signals[usize::from(wire.signal)].name;
-                // Four cases of a class are enough: many workloads have the same.
+                // Two cases of a class are enough: many workloads have the same.
                 let known = noticed.entry((unit, wire.signal, tag, emissions[members[0]].change)).or_insert(0_u8);
-                if *known >= 4 && !ONLY_WHETHER.contains(&signal) {
+                if *known >= 2 && !ONLY_WHETHER.contains(&signal) {
                     continue;
                 }
                 *known += 1;

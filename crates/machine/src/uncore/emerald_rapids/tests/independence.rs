@@ -1,7 +1,7 @@
 //! Signals and truth are read apart: a fact that is lost or doubled on its way to one of them alone makes a count and
 //! the truth differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pericore_dram::MemoryState;
@@ -99,7 +99,7 @@ fn run(machine: &mut EmeraldRapids, sink: &mut Counters, faults: Faults<'_>, cen
 #[test]
 fn a_fact_that_one_reader_alone_misses_or_reads_twice_shows() {
     let mut unseen = Vec::new();
-    let mut kinds = 0;
+    let mut tried = BTreeSet::new();
     for workload in WORKLOADS {
         let (mut plain, wiring) = model(workload);
         let (clocks, cases) = (*plain.clocks(), cases(&wiring, &plain.snapshot()));
@@ -112,7 +112,9 @@ fn a_fact_that_one_reader_alone_misses_or_reads_twice_shows() {
         let found = count([none, none], Some(&mut census), &mut plain);
         assert!(found.is_empty(), "{workload}: {found:#?}");
         for (number, (kind, all)) in census.0.iter().enumerate() {
-            kinds += 1;
+            if !tried.insert(kind.clone()) {
+                continue;
+            }
             let fault = (Some(kind.as_str()), all / 2, number % 2 == 0);
             for faults in [[fault, none], [none, fault]] {
                 // The truth has both times of a stay in the ingress queue from its end.
@@ -128,6 +130,6 @@ fn a_fact_that_one_reader_alone_misses_or_reads_twice_shows() {
             }
         }
     }
-    assert!(kinds > 30, "{kinds} kinds");
+    assert!(tried.len() > 30, "{tried:?}");
     assert!(unseen.is_empty(), "{unseen:#?}");
 }
