@@ -5,6 +5,7 @@ use pericore_registers::{AccessError, Operation, RegisterSpace};
 
 use super::check::{Gates, Watch, When};
 use super::on_disk::HeldJournals;
+use super::ours::Writes;
 use super::span::{Since, Span};
 use super::steps::{List, Sequence, Sequences, State, Unreadable, only_looks_for_a_freeze, readable, set_baselines};
 use super::{Moment, Options, Ours, Saved, Session, SessionError, in_use};
@@ -115,8 +116,9 @@ impl<S: RegisterSpace> Session<S> {
         let running = seen.iter().filter(|(socket, step, value)| is_running(*socket, step, *value));
         self.before = running.map(|(_, step, value)| (step.operation.address(), *value)).collect();
         let saved = seen.iter().filter(|(_, step, _)| step.purpose == Purpose::Save);
+        let writes: Vec<Writes<'_>> = self.plan.sockets.iter().map(Writes::new).collect();
         let overwritten = |(socket, step, value): &(usize, Step, u64)| {
-            let ours = Ours::of(&self.plan.sockets[*socket], step);
+            let ours = Ours::of(&writes[*socket], step);
             (Saved::new(&self.plan, *socket, step, *value, ours.written()), ours)
         };
         self.overwritten = saved.map(overwritten).collect();

@@ -4,6 +4,8 @@
 //! concern is looked at: where a counter runs that is not ours and did not run when the session began, freezes go off
 //! and enables stay on. Between that look and the write that follows it, somebody may still join: see `docs/others.md`.
 
+use std::collections::HashSet;
+
 use pericore_registers::{AccessError, Address, Operation, Outcome, RegisterSpace, Width};
 
 use super::in_use::{is_running, may_use_a_filter};
@@ -110,28 +112,29 @@ impl Leaving<'_> {
 
     /// Looks at the controls behind what is still to be put back.
     fn newcomers(&self, space: &mut impl RegisterSpace, ours: &[(&Saved, &Ours)]) -> Newcomers<'_> {
+        let gates = ours.iter().filter(|(_, of)| matches!(of, Ours::Gate { is_whole: true, .. }));
+        let whole: HashSet<u16> = gates.map(|(saved, _)| saved.socket).collect();
+        let of_instances = ours
+            .iter()
+            .filter(|(_, of)| matches!(of, Ours::Gate { is_whole: false, .. } | Ours::Setting { is_filter: true, .. }));
+        let instances: HashSet<(u16, &str)> =
+            of_instances.map(|(saved, _)| (saved.socket, saved.instance.as_str())).collect();
         let concerns = |socket: u16, control: &Control| {
-            let name = instance_name(control.unit, control.number);
-            ours.iter().any(|(saved, of)| match of {
-                Ours::Gate { is_whole: true, .. } => saved.socket == socket,
-                Ours::Gate { .. } | Ours::Setting { is_filter: true, .. } => {
-                    saved.socket == socket && saved.instance == name
-                }
-                Ours::Setting { .. } => false,
-            })
+            whole.contains(&socket)
+                || instances.contains(&(socket, instance_name(control.unit, control.number).as_str()))
         };
         let controls: Vec<&(u16, Control)> =
             self.controls.iter().filter(|(socket, control)| concerns(*socket, control)).collect();
         let reads: Vec<Operation> = controls.iter().map(|(_, control)| control.place.read()).collect();
         let mut outcomes = Vec::with_capacity(reads.len());
         space.batch(&reads, &mut outcomes);
-        let is_ours = |address: Address| ours.iter().any(|(saved, _)| saved.address == address);
+        let own: HashSet<Address> = ours.iter().map(|(saved, _)| saved.address).collect();
         let mut found = Vec::new();
         for ((socket, control), outcome) in controls.into_iter().zip(outcomes) {
             let Control { unit, register, place, .. } = control;
             match outcome {
                 Ok(value) if value == place.width.mask() || !is_running(unit, register, value) => {}
-                Ok(value) if is_ours(place.address) || self.before.contains(&(place.address, value)) => {}
+                Ok(value) if own.contains(&place.address) || self.before.contains(&(place.address, value)) => {}
                 Ok(value) => found.push((*socket, control, Ok(value))),
                 // What may not be looked at may count.
                 Err(error @ AccessError::Permission { .. }) => found.push((*socket, control, Err(error))),

@@ -1,7 +1,9 @@
 //! What of a register is the session's, so that nothing else is put back.
 
+use std::collections::HashMap;
+
 use pericore_catalog::{Register, Role};
-use pericore_registers::{Operation, Width};
+use pericore_registers::{Address, Operation, Width};
 
 use crate::plan::{SocketPlan, Step, lasting, resets};
 
@@ -31,6 +33,22 @@ impl Overwriting {
             | Role::OverflowControl
             | Role::Identity => None,
         }
+    }
+}
+
+/// All that a session may write in a socket, by address and in its order.
+#[derive(Debug)]
+pub(super) struct Writes<'p>(HashMap<Address, Vec<&'p Step>>);
+
+impl<'p> Writes<'p> {
+    pub(super) fn new(part: &'p SocketPlan) -> Self {
+        let switches = part.instances.iter().flat_map(|instance| instance.switch.iter().flatten());
+        let rearm = part.leader.iter().flat_map(|leader| &leader.rearm);
+        let mut by_address: HashMap<Address, Vec<&Step>> = HashMap::new();
+        for step in part.setup.iter().chain(&part.freeze).chain(&part.resume).chain(switches).chain(rearm) {
+            by_address.entry(step.operation.address()).or_default().push(step);
+        }
+        Self(by_address)
     }
 }
 
@@ -64,12 +82,8 @@ pub enum Ours {
 
 impl Ours {
     /// What a part of a plan makes of the register that a step of it reads.
-    pub(super) fn of(part: &SocketPlan, seen: &Step) -> Self {
-        let switches = part.instances.iter().flat_map(|instance| instance.switch.iter().flatten());
-        let rearm = part.leader.iter().flat_map(|leader| &leader.rearm);
-        let steps = part.setup.iter().chain(&part.freeze).chain(&part.resume).chain(switches).chain(rearm);
-        let address = seen.operation.address();
-        let writes = steps.filter(|step| step.operation.address() == address);
+    pub(super) fn of(writes: &Writes<'_>, seen: &Step) -> Self {
+        let writes = writes.0.get(&seen.operation.address()).into_iter().flatten().copied();
         let kind = Overwriting::of(seen.register.role);
         debug_assert!(kind.is_some(), "a plan saves {}", seen.register.name);
         if kind == Some(Overwriting::Gate) {

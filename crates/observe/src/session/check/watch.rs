@@ -1,7 +1,9 @@
 //! Whether someone else changes the controls, filters and gates that counts depend on.
 
+use std::collections::HashMap;
+
 use pericore_catalog::Role;
-use pericore_registers::{Operation, Outcome, RegisterSpace};
+use pericore_registers::{Address, Operation, Outcome, RegisterSpace};
 
 use super::super::options::Guard;
 use super::super::steps::{State, readable};
@@ -17,6 +19,8 @@ pub const BETWEEN: u64 = 20;
 pub struct Watch {
     guard: Guard,
     pub(super) watched: Vec<Watched>,
+    /// Where the registers stand there by address: a session begins with a thousand writes, and each is noted.
+    places: HashMap<Address, Vec<usize>>,
     /// The reads of all of them, and what the last ones gave. The buffers are kept: a check is made while counters
     /// stand.
     operations: Vec<Operation>,
@@ -60,16 +64,31 @@ impl Watch {
         let parts = plan.sockets.iter().enumerate();
         let watched = parts
             .flat_map(|(socket, part)| part.inspect.iter().filter_map(move |step| Watched::new(socket, part, step)));
-        Self {
+        let mut watch = Self {
             guard,
             watched: watched.collect(),
+            places: HashMap::new(),
             operations: Vec::new(),
             outcomes: Vec::new(),
             turn_operations: Vec::new(),
             turn_outcomes: Vec::new(),
             unchecked: 0,
             is_requested: false,
+        };
+        watch.find_places();
+        watch
+    }
+
+    fn find_places(&mut self) {
+        self.places.clear();
+        for (place, watched) in self.watched.iter().enumerate() {
+            self.places.entry(watched.step.operation.address()).or_default().push(place);
         }
+    }
+
+    fn retain(&mut self, keep: impl FnMut(&Watched) -> bool) {
+        self.watched.retain(keep);
+        self.find_places();
     }
 
     pub fn samples_to_notice(&self) -> usize {
@@ -89,7 +108,8 @@ impl Watch {
     /// Remembers what a step has written.
     pub fn note(&mut self, step: &Step) {
         let Operation::Write { address, width, value } = step.operation else { return };
-        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.step.operation.address() == address) {
+        if let Some(first) = self.places.get(&address).and_then(|places| places.first()) {
+            let watched = &mut self.watched[*first];
             // A lower half is written by itself.
             watched.expected = Some(watched.expected.unwrap_or(0) & !width.mask() | value);
         }
@@ -97,12 +117,17 @@ impl Watch {
 
     /// What a gate was found to hold before the first write: one that stops counters then is no change.
     pub fn found(&mut self, step: &Step, value: u64) {
-        let of_step = |watched: &Watched| watched.step.operation.address() == step.operation.address();
-        let is_stopped = |enables: u64| stops(step.register, enables, value);
-        self.watched.iter_mut().filter(|watched| of_step(watched)).for_each(|watched| watched.found = Some(value));
-        self.watched.retain(|watched| {
-            !(of_step(watched) && watched.step.purpose == Purpose::Inspect && watched.gate.is_some_and(is_stopped))
-        });
+        let Some(places) = self.places.get(&step.operation.address()) else { return };
+        let mut has_stopped = false;
+        for place in places {
+            let watched = &mut self.watched[*place];
+            watched.found = Some(value);
+            has_stopped |= watched.is_stopped(step, value);
+        }
+        if has_stopped {
+            let address = step.operation.address();
+            self.retain(|watched| watched.step.operation.address() != address || !watched.is_stopped(step, value));
+        }
     }
 
     /// The next sample is to be checked.
@@ -130,7 +155,7 @@ impl Watch {
 
     /// Leaves out what belongs to instances that do not answer; all that is looked at later is known by then.
     pub fn leave_out(&mut self, is_dead: impl Fn(usize, usize) -> bool) {
-        self.watched.retain(|watched| !is_dead(watched.socket, watched.step.instance));
+        self.retain(|watched| !is_dead(watched.socket, watched.step.instance));
         self.operations = self.watched.iter().map(|watched| watched.step.operation).collect();
         self.outcomes.reserve(self.operations.len());
         self.prepare_turns();
@@ -186,6 +211,11 @@ impl Watched {
         }
         let is_setting = matches!(step.register.role, Role::Control | Role::FixedControl | Role::Filter);
         (is_saved && is_setting && plain.mask != 0).then_some(plain)
+    }
+
+    /// True for a gate that is looked at alone and stops counters if it holds this value.
+    fn is_stopped(&self, step: &Step, value: u64) -> bool {
+        self.step.purpose == Purpose::Inspect && self.gate.is_some_and(|enables| stops(step.register, enables, value))
     }
 
     /// What is wrong with the register's value, if anything is.
