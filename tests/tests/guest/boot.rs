@@ -1,6 +1,6 @@
 //! One boot of a machine under injected signals.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pericore_doors::guest::{self, Access, Boot, Hardware, Output, Prepared, Report};
@@ -8,9 +8,6 @@ use pericore_machine::chassis::{Chassis, Shape};
 use pericore_machine::signal::Wiring;
 
 use super::injection::Injection;
-
-/// Guests one at a time: two would only slow each other down, and the clock of each counts.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// What a boot left behind.
 pub struct Run {
@@ -46,12 +43,6 @@ pub fn hardware_of(
     Arc::new(Mutex::new(hardware))
 }
 
-/// Does something that needs a guest, when no other is running.
-pub fn alone<T>(work: impl FnOnce() -> T) -> T {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    work()
-}
-
 /// Boots, runs a shell script, and takes everything in.
 pub fn run(hardware: &Arc<Mutex<Hardware>>, script: &str) -> Run {
     run_with(hardware, script, |_| {})
@@ -66,7 +57,7 @@ pub fn run_with(hardware: &Arc<Mutex<Hardware>>, script: &str, change: impl FnOn
     change(&mut boot);
     let (out, output) = guest::collector();
     let (err, errors) = guest::collector();
-    let report = alone(|| guest::run(&prepared, &boot, hardware, Output { out, errors: err }));
+    let report = guest::run(&prepared, &boot, hardware, Output { out, errors: err });
     let text = |bytes: &Mutex<Vec<u8>>| String::from_utf8_lossy(&bytes.lock().unwrap()).into_owned();
     let (output, errors) = (text(&output), text(&errors));
     let report = report.unwrap_or_else(|error| panic!("{error}\n{output}\n{errors}"));
