@@ -91,11 +91,12 @@ cp "$busybox" "$tree/usr/bin/busybox"
     [ -e "$tree/usr/bin/$applet" ] || [ -e "$tree/usr/sbin/$applet" ] || ln -s busybox "$tree/usr/bin/$applet"
 done
 
-# Unpacked once, here, and not at each boot by an emulated CPU, which took five seconds. Where it lies, Linux says: Documentation/arch/x86/boot.rst.
+# The kernel is unpacked here, once: an emulated CPU took five seconds for it at each boot. Offsets in the image are those of Linux's boot protocol
+# (Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
 set -- "$root"/boot/vmlinuz-*
 number() { od -An -j "$2" -N "$3" "-tu$3" "$1" | tr -d ' '; }
 start=$((($(number "$1" 0x1f1 1) + 1) * 512 + $(number "$1" 0x248 4))) length=$(number "$1" 0x24c 4)
-# Behind the packed kernel stands its size.
+# The last four bytes of the payload are its size unpacked, and not xz's.
 tail -c "+$((start + 1))" "$1" | head -c "$((length - 4))" |
     "$loader" --library-path "$libraries" "$root/usr/bin/xz" -dc >"$work/out/vmlinux" || fail "cannot unpack the kernel of $kernel"
 (cd "$tree" && find . | sort | "$busybox" cpio -o -H newc --quiet -R 0:0) >"$work/out/initramfs.cpio"
