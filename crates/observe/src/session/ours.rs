@@ -43,9 +43,9 @@ pub(super) struct Writes<'p>(HashMap<Address, Vec<&'p Step>>);
 impl<'p> Writes<'p> {
     pub(super) fn new(part: &'p SocketPlan) -> Self {
         let switches = part.instances.iter().flat_map(|instance| instance.switch.iter().flatten());
-        let rearm = part.leader.iter().flat_map(|leader| &leader.rearm);
+        // A leader is armed again with what the set-up has written.
         let mut by_address: HashMap<Address, Vec<&Step>> = HashMap::new();
-        for step in part.setup.iter().chain(&part.freeze).chain(&part.resume).chain(switches).chain(rearm) {
+        for step in part.setup.iter().chain(&part.freeze).chain(&part.resume).chain(switches) {
             by_address.entry(step.operation.address()).or_default().push(step);
         }
         Self(by_address)
