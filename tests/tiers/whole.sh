@@ -1,8 +1,16 @@
 # Sourced by the tiers that check everything.
 
+# What nothing waits for. It takes what time the tests leave, which wait for guests, scrapers and recordings.
+style_and_packages() {
+    # By then cargo has begun the tests: until then it locks what is built.
+    sleep 15
+    step lints cargo clippy --workspace --all-targets --locked -- -D warnings
+    step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+    step "what is published and deployed" tests/deploy/run --files
+    step "the Python package" tests/python/run
+}
+
 step format cargo fmt --all --check
-step lints cargo clippy --workspace --all-targets --locked -- -D warnings
-step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "compiling the tests" cargo test --workspace --locked --no-run
 step "tools, installed beside the compiler" wait_for_tools
 # Built with the tests: by itself it would be compiled anew, with features of its own.
@@ -12,11 +20,11 @@ step "the league of tools, its own tests" tests/league/run --own-tests
 step "planted faults, their own tests" tests/mutants/run --own-tests
 step "the book, its own tests" tests/book/run --own-tests
 step "the book" tests/book/run
+beside style_and_packages
 # One more than there are cores: guests, scrapers and recordings wait more than they compute.
 step tests env RUST_TEST_THREADS=$(($(nproc) + 1)) cargo test --workspace --locked --no-fail-fast
-step "what is published and deployed" tests/deploy/run --files
+wait_for_those_beside
 say "SKIPPED: a release, its packages and its image in clean places, which take half an hour: tests/run deploy"
-step "the Python package" tests/python/run
 step "the league of tools, a few cases" tests/league/run --quick
 # The lines that have changed since the main branch, in what is left of twenty minutes; what there is no time for is named.
 left=$(python3 -c "print(max(30, min(180, 1170 - $SECONDS)) / 60)")

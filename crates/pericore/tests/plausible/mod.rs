@@ -171,12 +171,12 @@ fn check(series: impl Iterator<Item = Series>, chosen: impl Fn(&[u16]) -> Vec<u1
     assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));
 }
 
-/// Every eleventh series, from one that the seed draws: another part and another kind each, with little
+/// Every nineteenth series, from one that the seed draws: another part and another kind each, with little
 /// load and with the greatest.
 #[test]
 fn nothing_is_beyond_what_hardware_can_do() {
     const SEED: usize = 3;
-    check(all().into_iter().skip(SEED).step_by(11), ends);
+    check(all().into_iter().skip(SEED).step_by(19), ends);
 }
 
 #[test]

@@ -66,6 +66,8 @@ impl Terminal {
         // SAFETY: system calls only.
         unsafe {
             command.pre_exec(|| {
+                // The tests may have been started with it ignored, as by `nohup`, and programs keep that.
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
                 libc::setsid();
                 if libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
             });
