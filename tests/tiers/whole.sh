@@ -23,9 +23,9 @@ step "the book" tests/book/run
 beside style_and_packages
 # One more than there are cores: guests, scrapers and recordings wait more than they compute.
 step tests env RUST_TEST_THREADS=$(($(nproc) + 1)) cargo test --workspace --locked --no-fail-fast
-wait_for_those_beside
 say "SKIPPED: a release, its packages and its image in clean places, which take half an hour: tests/run deploy"
 step "the league of tools, a few cases" tests/league/run --quick
 # The lines that have changed since the main branch, in what is left of twenty minutes; what there is no time for is named.
 left=$(python3 -c "print(max(30, min(180, 1170 - $SECONDS)) / 60)")
 step "faults in what has changed" tests/mutants/run --diff --budget "${MUTANT_MINUTES:-$left}"
+wait_for_those_beside

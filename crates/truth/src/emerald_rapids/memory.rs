@@ -49,6 +49,8 @@ struct HalfCells {
 #[derive(Debug, Clone, Default)]
 pub struct ChannelCells {
     halves: [HalfCells; 2],
+    /// Reads whose data is on its way in, of both.
+    buffer: Gauge,
     /// Subchannels in which a rank's requests wait for heat or power, by rank; in which everything does; that refresh
     /// themselves.
     throttled: [Gauge; 2],
@@ -157,8 +159,16 @@ impl ChannelCells {
                 of.modes[0].enter(0, ENDLESS);
                 of.clock_on.iter_mut().for_each(|rank| rank.enter(0, ENDLESS));
             }
-            MemoryFact::Command(sent) => of.command(&sent),
-            MemoryFact::Delivers => of.buffer.leave(cycle, ENDLESS),
+            MemoryFact::Command(sent) => {
+                of.command(&sent);
+                if sent.record.command == Command::Read {
+                    self.buffer.enter(sent.record.cycle, ENDLESS);
+                }
+            }
+            MemoryFact::Delivers => {
+                of.buffer.leave(cycle, ENDLESS);
+                self.buffer.leave(cycle, ENDLESS);
+            }
             MemoryFact::Enters(queue) => of.queues[queue as usize].enter(cycle, room[queue as usize]),
             MemoryFact::Leaves(queue) => of.queues[queue as usize].leave(cycle, room[queue as usize]),
             MemoryFact::Forwards => of.forwards += 1,
@@ -202,7 +212,7 @@ impl ChannelCells {
             let levels = half.modes.iter_mut().chain(&mut half.clock_on).chain([&mut half.buffer]);
             levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
-        let levels = self.throttled.iter_mut().chain([&mut self.critical]);
+        let levels = self.throttled.iter_mut().chain([&mut self.critical, &mut self.buffer]);
         levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         for gauge in [&mut self.down, &mut self.refreshing] {
             *gauge = gauge.at(cycle, HALVES);
@@ -306,6 +316,7 @@ impl ChannelCells {
             ("RDB_INSERTS", "ALL") => Some(self.halves.iter().map(|half| half.buffer.entries).sum()),
             ("RDB_INSERTS", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.entries),
             ("RDB_OCCUPANCY", "") => Some(self.halves.iter().map(|half| half.buffer.occupied).sum()),
+            ("RDB_NE", "ALL") | ("RDB_NOT_EMPTY", "") => Some(self.buffer.nonempty),
             ("RDB_NE", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.nonempty),
             ("MAJOR_MODES", "PREF_RD") => Some(self.halves.iter().map(|half| half.modes[0].occupied).sum()),
             ("MAJOR_MODES", "PREF_WR") => Some(self.halves.iter().map(|half| half.modes[1].occupied).sum()),

@@ -29,6 +29,33 @@ fn clocks_that_are_enabled_and_modes_that_preempt() {
     counts(&at, 0, "imc/PREEMPTION_MM_SWITCH.RMM_PCH0", 1);
 }
 
+/// The read data buffer is the channel's: reads of one half from 10 to 20 and from 30 to 40, of the other from 15 to 25.
+/// A read that completes a partial write goes past it.
+#[test]
+fn a_buffer_holds_what_either_half_reads() {
+    let command = |command, cycle| {
+        let record = CommandRecord { cycle, command, rank: 0, bank: 0, row: 0 };
+        MemoryFact::Command(Sent { record, lane: Lane::Reads, mode: MajorMode::Read, starved: false })
+    };
+    let facts = [
+        (10, 0, command(Command::Read, 10)),
+        (12, 0, command(Command::Underfill, 12)),
+        (15, 1, command(Command::Read, 15)),
+        (20, 0, MemoryFact::Delivers),
+        (25, 1, MemoryFact::Delivers),
+        (30, 0, command(Command::Read, 30)),
+        (40, 0, MemoryFact::Delivers),
+    ];
+    let at = facts.map(|(at, half, fact)| (at, Fact::Memory(SubchannelPlace { channel: (0, 0), half }, fact)));
+    let at = of(&at, 100);
+    counts(&at, 0, "imc/RDB_INSERTS.ALL", 3);
+    counts(&at, 0, "imc/RDB_OCCUPANCY", 30);
+    counts(&at, 0, "imc/RDB_NE.PCH0", 20);
+    for either in ["RDB_NE.ALL", "RDB_NOT_EMPTY"] {
+        counts(&at, 0, &format!("imc/{either}"), 25);
+    }
+}
+
 /// Section 2.4.5: double words that the card asks for; of a part of a line there are four.
 #[test]
 fn a_part_of_a_line_is_fewer_double_words() {
