@@ -29,8 +29,8 @@ fn clocks_that_are_enabled_and_modes_that_preempt() {
     counts(&at, 0, "imc/PREEMPTION_MM_SWITCH.RMM_PCH0", 1);
 }
 
-/// The read data buffer is the channel's: reads of one half from 10 to 20 and from 30 to 40, of the other from 15 to 25.
-/// A read that completes a partial write goes past it.
+/// The read data buffer is the channel's: one half reads from 10 to 20 and from 30 to 40, the other from 15 to 25. A
+/// read that completes a partial write goes past it.
 #[test]
 fn a_buffer_holds_what_either_half_reads() {
     let command = |command, cycle| {
