@@ -65,6 +65,7 @@ wait_for_those_beside() {
 print_steps() {
     if [ -n "$aside_process" ]; then
         kill -- "-$aside_process" || true
+        cat "$aside/output"
         rm -r "$aside"
         note_step "what ran beside others: broken off" 0
     fi

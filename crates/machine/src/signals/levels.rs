@@ -89,8 +89,6 @@ impl Levels {
 #[derive(Debug, Default)]
 pub struct Occupancies(Vec<(Wire, Vec<(u64, u32)>)>);
 
-pub use Occupancies as Standing;
-
 impl Occupancies {
     /// So many entries have a tag.
     pub fn add(&mut self, wire: impl Into<Wire>, tag: u64, count: u32) {
@@ -101,12 +99,7 @@ impl Occupancies {
         }
     }
 
-    /// Says it, of each wire to which something was added, be it nothing.
-    pub fn say<S: SignalSink>(&self, now: Tick, sink: &mut S) {
-        self.emit(now, sink);
-    }
-
-    /// The same, by the field's word.
+    /// Emits it, of each wire to which something was added, be it nothing.
     pub fn emit<S: SignalSink>(&self, now: Tick, sink: &mut S) {
         self.0.iter().for_each(|(wire, entries)| sink.occupancy(*wire, entries, now));
     }

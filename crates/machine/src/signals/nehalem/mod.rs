@@ -13,7 +13,7 @@ use pericore_hardware::signal::{SignalSink, Wiring, WiringError};
 use pericore_models::nehalem::Parameters;
 use wires::{Tagged, Wires};
 
-use crate::signals::levels::Standing;
+use crate::signals::levels::Occupancies;
 
 /// The wires of a machine, and how many entries each level has.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl NehalemSignals {
 
     #[cold]
     fn emit_levels<S: SignalSink>(&self, socket: usize, now: Tick, sink: &mut S) {
-        let mut levels = Standing::default();
+        let mut levels = Occupancies::default();
         for (wires, &live) in self.wires.sockets[socket].levels.iter().zip(&self.live[socket]) {
             let first = u32::from(live > 0);
             let last = u32::from(live >= wires.capacity);
@@ -75,7 +75,7 @@ impl NehalemSignals {
                 }
             }
         }
-        levels.say(now, sink);
+        levels.emit(now, sink);
     }
 
     /// Entries of each level of a socket.
