@@ -1,8 +1,8 @@
 # Sourced by the tiers that check everything.
 
-# What nothing waits for. It takes what time the tests leave, which wait for guests, scrapers and recordings.
+# Steps on which no other depends: they run in the processor time that the tests leave.
 style_and_packages() {
-    # By then cargo has begun the tests: until then it locks what is built.
+    # Cargo locks what is built until it has begun the tests.
     sleep 15
     step lints cargo clippy --workspace --all-targets --locked -- -D warnings
     step documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
