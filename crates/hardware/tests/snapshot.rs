@@ -181,6 +181,10 @@ fn bad_text_is_refused_with_its_line() {
         ("  counter 9 value=0", "a counter of the block"),
         ("  ctl0 = many", "a number in range"),
         ("  live nothing 0 1", "a signal of the block"),
+        ("  ctl0 = 0x100000000", "a number in range"),
+        ("block 0/cbo0", "each block once"),
+        ("block 7/cbo0", "a block that the machine has: SOCKET/UNIT with a number"),
+        ("interrupted-core 64", "a number in range"),
         ("what is this", "REGISTER = VALUE, counter, hold or live"),
     ] {
         let text = format!("{good}block 0/cbo0\n{line}\n");
@@ -196,6 +200,12 @@ fn bad_text_is_refused_with_its_line() {
         ("  live ingress 0 0x80000000", "a number in range"),
     ] {
         assert_eq!(refused(&format!("{good}block 0/cbo0\n{line}\n")), (line.to_owned(), expected));
+    }
+    for first in ["now ", "clock uclk ", "core-clock "] {
+        let twice = good.lines().find(|line| line.starts_with(first)).expect("it is there");
+        let text = format!("{}end\n", good.replace(twice, &format!("{twice}\n{twice}")));
+        let expected = "clock NAME TICKS, core-clock TICKS or now TICK, each once";
+        assert_eq!(refused(&text), (twice.to_owned(), expected));
     }
     let mut machine = Chassis::load(&format!("{good}end\n")).expect("it is good");
     let place = machine.find_registers("cbo3/ctl1")[0];
@@ -235,8 +245,13 @@ fn refused(text: &str) -> (String, &'static str) {
 #[test]
 fn clocks_that_share_no_grid_are_refused_and_all_others_do() {
     let good = fresh("emerald-rapids", 1).dump();
-    // Of a clock that is there twice, the first line holds.
-    let with = |lines: &str| good.replacen("clock", &format!("{lines}\nclock"), 1);
+    let key = |line: &str| line.rsplit_once(' ').map(|(key, _)| key.to_owned());
+    let with = |lines: &str| {
+        let others = good.lines().filter(|old| !lines.lines().any(|new| key(new) == key(old)));
+        let mut all: Vec<&str> = others.collect();
+        all.splice(2..2, lines.lines());
+        all.join("\n") + "\n"
+    };
     for line in ["clock uclk 0", "clock dclk 256", "clock hclk 0xffffffffffffffff", "core-clock 0", "core-clock 1000"] {
         assert_eq!(refused(&with(line)), (line.to_owned(), "a clock's period of 1 to 255 ticks"));
     }

@@ -15,6 +15,7 @@
 //! end
 //! ```
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::str::FromStr;
 
@@ -36,6 +37,8 @@ const LATEST: Tick = Tick::MAX >> 1;
 /// The most that a counter can hold besides its register: far beyond any machine's, and sums of a few stay numbers of
 /// 64 bits.
 const MOST: u64 = u64::MAX >> 2;
+/// The highest core that a register can have interrupted: it has six bits for it.
+const MOST_CORE: u64 = 63;
 
 /// Text that is no snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -174,16 +177,19 @@ impl Chassis {
         }
         let (shape, rules) = lines.next().ok_or(SnapshotError::Cut)?.shape()?;
         let mut clocks: Vec<(String, Tick)> = Vec::new();
-        let mut core_clock: Tick = 1;
-        let mut now: Tick = 0;
+        let mut core_clock: Option<Tick> = None;
+        let mut now: Option<Tick> = None;
         while let Some(line) = lines.next_if(|line| line.is("clock") || line.is("core-clock") || line.is("now")) {
             match line.words().as_slice() {
-                ["clock", name, period] => clocks.push(((*name).to_owned(), line.period(period)?)),
-                ["core-clock", period] => core_clock = line.period(period)?,
-                ["now", tick] => now = line.up_to(tick, LATEST)?,
-                _ => return Err(line.error("clock NAME TICKS, core-clock TICKS or now TICK")),
+                ["clock", name, period] if !clocks.iter().any(|(clock, _)| clock == name) => {
+                    clocks.push(((*name).to_owned(), line.period(period)?));
+                }
+                ["core-clock", period] if core_clock.is_none() => core_clock = Some(line.period(period)?),
+                ["now", tick] if now.is_none() => now = Some(line.up_to(tick, LATEST)?),
+                _ => return Err(line.error("clock NAME TICKS, core-clock TICKS or now TICK, each once")),
             }
         }
+        let (core_clock, now) = (core_clock.unwrap_or(1), now.unwrap_or(0));
         let wiring = Wiring::new(shape.family, shape.sockets);
         let period =
             |name: &str| clocks.iter().find(|(clock, _)| clock == name).map_or(core_clock, |(_, period)| *period);
@@ -192,6 +198,7 @@ impl Chassis {
         chassis.now = now;
         let mut interrupts = (Vec::new(), 0);
         let mut block: Option<(u16, InstanceState)> = None;
+        let mut blocks = HashSet::new();
         let mut is_whole = false;
         for line in lines {
             if is_whole {
@@ -202,13 +209,16 @@ impl Chassis {
                 ["core-msr", scope, msr, "=", value] => {
                     chassis.core.restore((line.number(scope)?, line.number(msr)?), line.number(value)?);
                 }
-                ["interrupted-core", core] => interrupts.1 = line.number(core)?,
+                ["interrupted-core", core] => interrupts.1 = line.up_to(core, MOST_CORE)? as u8,
                 ["interrupt", socket, cores, tick] => {
                     let (socket, cores, tick) = (line.number(socket)?, line.number(cores)?, line.number(tick)?);
                     interrupts.0.push(Interrupt { socket, cores, tick });
                 }
                 ["block", name] => {
                     let next = (chassis.block_named(&line, name)?, InstanceState::default());
+                    if !blocks.insert(next.0) {
+                        return Err(line.error("each block once"));
+                    }
                     if let Some((number, state)) = block.replace(next) {
                         chassis.bank.restore(number, &state, now);
                     }
@@ -244,7 +254,8 @@ impl Chassis {
                 let slot = layout
                     .stored_named(name)
                     .ok_or_else(|| line.error("a register of the block that is no counter"))?;
-                state.values.push((slot, line.number(value)?));
+                let most = u64::MAX >> (64 - u32::from(layout.width(slot)));
+                state.values.push((slot, line.up_to(value, most)?));
             }
             ["counter", counter, facts @ ..] => {
                 let counter: u8 = line.number(counter)?;
@@ -297,7 +308,8 @@ impl Chassis {
             .max_by_key(|unit| unit.name.len());
         let unit = unit.ok_or_else(|| line.error("a unit of the family"))?;
         let instance = line.number(&block[unit.name.len()..])?;
-        Ok(super::Block { socket: line.number(socket)?, unit: unit.name.to_owned(), instance }.number(&self.wiring)?)
+        let block = super::Block { socket: line.number(socket)?, unit: unit.name.to_owned(), instance };
+        block.number(&self.wiring).map_err(|_| line.error("a block that the machine has: SOCKET/UNIT with a number"))
     }
 }
 

@@ -276,6 +276,11 @@ impl Layout {
         self.slots.iter().position(named).map(|slot| SlotRef(slot as u16))
     }
 
+    /// Bits of the register in a slot.
+    pub fn width(&self, slot: SlotRef) -> u8 {
+        self.slots[usize::from(slot.0)].register.width
+    }
+
     /// The number of the counter in a slot, if one is there.
     pub fn counter(&self, slot: SlotRef) -> Option<u8> {
         match self.slots[usize::from(slot.0)].kind {
