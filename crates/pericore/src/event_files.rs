@@ -28,6 +28,13 @@ pub struct EventFilesArg {
     files: Vec<PathBuf>,
 }
 
+impl EventFilesArg {
+    /// The files.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(PathBuf::as_path)
+    }
+}
+
 /// A family, with the files' events in it.
 #[derive(Debug)]
 pub struct Extended {

@@ -135,7 +135,9 @@ fn texts(row: &Row, digits: Digits) -> (String, String, String) {
         (Some(0.0), _) => "0".to_owned(),
         (Some(error), None) => digits.whole(error),
         (Some(error), Some(_)) => {
-            let share = error / row.truth.unwrap_or(1.0);
+            // Of nothing there is no share.
+            let Some(truth) = row.truth.filter(|&truth| truth != 0.0) else { return (value, truth, show(error)) };
+            let share = error / truth;
             if share.abs() < 5e-10 { "0".to_owned() } else { format!("{:+.1e}", share) }
         }
     };

@@ -40,7 +40,7 @@ pub enum WorkloadError {
         key: String,
     },
     /// A value that is no number.
-    #[error("{key}={value} is no number: digits, then k, M, G or T for powers of 1024")]
+    #[error("{key}={value} is no number of 64 bits: digits, then k, M, G or T for powers of 1024")]
     NotANumber {
         /// The key.
         key: &'static str,

@@ -34,10 +34,12 @@ pub struct Converted<'f> {
 }
 
 /// Intel's words for what numbers are measured in, ours, and how many of ours one of theirs is.
-const UNITS_OF_MEASURE: [(&str, UnitOfMeasure, Scale); 8] = [
+const UNITS_OF_MEASURE: [(&str, UnitOfMeasure, Scale); 10] = [
     ("ns", UnitOfMeasure::Nanoseconds, Scale::One),
     ("percent", UnitOfMeasure::Percent, Scale::Divide(100.0)),
     ("%", UnitOfMeasure::Percent, Scale::Divide(100.0)),
+    ("per second", UnitOfMeasure::PerSecond, Scale::One),
+    ("KB/sec", UnitOfMeasure::BytesPerSecond, Scale::Multiply(1e3)),
     ("MB/sec", UnitOfMeasure::BytesPerSecond, Scale::Multiply(1e6)),
     ("GB/sec", UnitOfMeasure::BytesPerSecond, Scale::Multiply(1e9)),
     ("MHz", UnitOfMeasure::Hertz, Scale::Multiply(1e6)),

@@ -75,7 +75,8 @@ pub(super) fn possible(value: Value, unit: UnitOfMeasure) -> Value {
     let remedy = match validity.duty() < 1.0 {
         true => "the events behind it took turns: count fewer at once, or measure longer",
         false => {
-            "what was under way at the start or the end is in some of its counts and not in others: measure longer"
+            "what was under way at the start or the end is in some of its counts and not in others: measure longer; if \
+             that changes nothing, they count no parts of one whole here"
         }
     };
     let why = format!("{objection}; {remedy}");

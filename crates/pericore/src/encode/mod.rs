@@ -70,9 +70,12 @@ pub fn run(args: &EncodeArgs) -> Result<(), Failure> {
     out.flush().map_err(Failure::from)
 }
 
-/// Events end with a slash; a name with none at its end is a register's, also if one stands within it.
+/// Events end with a slash, or begin as Intel's names do; a name with none at its end is a register's, also if one is
+/// within it.
 fn is_event_list(text: &str) -> bool {
-    text.ends_with('/') || (text.contains('/') && text.contains([',', '{', '=']))
+    text.ends_with('/')
+        || text.get(..4).is_some_and(|front| front.eq_ignore_ascii_case("UNC_"))
+        || (text.contains('/') && text.contains([',', '{', '=']))
 }
 
 /// The events in the only family that knows them.

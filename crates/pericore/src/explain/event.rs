@@ -35,7 +35,10 @@ pub fn event_sheet(
         }
         None => sheet.text("", "description", event.description),
     }
-    sheet.text("Use", "use", usage(unit, event));
+    // Of events that only the kernel's driver counts, no document here has what kind of number they are.
+    if !pericore_catalog::kernel::counts_alone(family) {
+        sheet.text("Use", "use", usage(unit, event));
+    }
     selection(&mut sheet, unit, event, subevent);
     other_names(&mut sheet, family, unit, event, subevent);
     filters(&mut sheet, unit, event, subevent);
@@ -99,6 +102,9 @@ fn usage(unit: &Unit, event: &Event) -> String {
         }
         Measure::NonEmpty => format!("Clocks in which there is any: divide by {clock} for the share of time."),
         Measure::Clock => "The unit's time base: other events of the unit divided by it are per clock, or shares of time.".to_owned(),
+        Measure::HalfClock => {
+            format!("A clock at half the rate of the unit's: twice as many are {clock}.")
+        }
         Measure::Counter0 => {
             "Sees each clock's increment of counter 0: with thresh, invert and edge_det it counts clocks in which the number on counter \
              0 is that large, while counter 0 adds it up."

@@ -14,6 +14,7 @@ use pericore_machine::MachineSpec;
 
 use crate::event_files::EventFilesArg;
 use crate::failure::Failure;
+use crate::notice;
 use crate::target;
 use crate::terminal::ColorArg;
 pub use sheet::Sheet;
@@ -60,6 +61,10 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
     for (index, name) in args.names.iter().enumerate() {
         let found = the_one(&families, name)?;
+        if let Some((bare, settings)) = name.split_once(',') {
+            let settings = settings.trim_end_matches('/');
+            notice::warn(format!("{bare} is explained without {settings:?}: pericore encode has the control with it"));
+        }
         let mut sheet = sheet_of(&found);
         sheet.list("Also in", "also_in", also_in(&families, &found));
         if args.json {

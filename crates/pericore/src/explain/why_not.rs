@@ -103,7 +103,7 @@ fn uses_same_blocks(selection: &Selection, other: &Selection) -> bool {
 
 fn human(out: &mut impl Write, unit: &Unit, conflict: Option<&Conflict>, rounds: Option<&Rounds>) -> io::Result<()> {
     let Some(conflict) = conflict else {
-        return writeln!(out, "{} counts all of its events at the same time", unit.name);
+        return writeln!(out, "{} counts all of the named events at the same time", unit.name);
     };
     writeln!(out, "{} cannot count all of this at the same time:", unit.name)?;
     for (event, why) in &conflict.left_out {

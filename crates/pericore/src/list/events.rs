@@ -103,6 +103,13 @@ impl Shown {
     }
 }
 
+/// The umask of an event without subevents, if there is anything in it.
+fn umask_of(unit: &Unit, event: &Event) -> Option<String> {
+    let control = unit.registers.iter().find(|register| register.role == Role::Control)?;
+    let umask = control.field("umask")?.bits.get(event.config);
+    (umask != 0).then(|| hexadecimal(umask, 2))
+}
+
 fn json(
     out: &mut impl Write,
     family: &'static Family,
@@ -132,7 +139,7 @@ fn json(
             subevent: None,
             intel_name,
             code: hexadecimal(event.code.into(), 2),
-            umask: None,
+            umask: umask_of(unit, event),
             config: hexadecimal(event.config, 1),
             perf,
             counters: counters(event.counters),

@@ -26,7 +26,7 @@ use crate::target;
 use crate::terminal::ColorArg;
 
 /// Arguments of `pericore list`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ListArgs {
     /// Processor family (e5-2600, emerald-rapids, …, or Intel's code: jkt, icx, gnr, …), or a machine of it
     #[arg(long, alias = "family", value_name = "FAMILY")]
@@ -43,15 +43,16 @@ pub struct ListArgs {
     /// Only events that the software machine models
     #[arg(long, conflicts_with_all = ["registers", "metrics"])]
     modelled: bool,
-    /// Print JSON lines
+    /// Print JSON lines: events, without --registers or --metrics
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     files: EventFilesArg,
     #[command(flatten)]
     color: ColorArg,
-    /// Rows whose name or description contains all these words; a word with a * is a pattern for names. With words
-    /// only, all kinds of rows, best match first; without words or options, a map of units and topics
+    /// Rows whose name or description contains all these words; a word with a * is a pattern for names, and unit/NAME
+    /// is NAME with --unit. With words only, all kinds of rows, best match first; without words or options, a map of
+    /// units and topics
     #[arg(value_name = "WORD")]
     words: Vec<String>,
 }
@@ -82,6 +83,8 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     if let Some(unit) = &args.unit {
         target::check_unit(&families, unit)?;
     }
+    let named = args.with_unit_of_word(&families);
+    let args = named.as_ref().unwrap_or(args);
     let request = Request { args, query: Query::new(&args.words), paint: args.color.paint() };
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if args.is_bare() && request.query.is_empty() {
@@ -114,6 +117,19 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
 }
 
 impl ListArgs {
+    /// With `unit/NAME` as the only word: the unit, and the name as the word, as the rows have them.
+    fn with_unit_of_word(&self, families: &[&'static Family]) -> Option<Self> {
+        let [word] = &self.words[..] else { return None };
+        let (unit, name) = word.trim_end_matches('/').split_once('/')?;
+        let units = || families.iter().filter_map(|family| family.unit(unit));
+        if self.unit.is_some() || units().next().is_none() {
+            return None;
+        }
+        let is_metric = units().flat_map(|unit| unit.metrics).any(|metric| metric.name.eq_ignore_ascii_case(name));
+        let metrics = self.metrics || is_metric && !self.registers && !self.modelled;
+        Some(Self { unit: Some(unit.to_owned()), words: vec![name.to_owned()], metrics, ..self.clone() })
+    }
+
     /// True if no option says what to list, for people.
     fn is_bare(&self) -> bool {
         let has_option = self.registers || self.metrics || self.modelled || self.json;

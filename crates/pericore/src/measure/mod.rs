@@ -16,7 +16,7 @@ mod wakeup;
 mod wanted;
 mod windows;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -46,6 +46,8 @@ pub use wakeup::Wakeup;
 pub use wanted::SelectionArgs;
 pub use windows::Widest;
 
+/// A nanosecond: what is shorter has no clock's edge in it.
+const LEAST_MILLISECONDS: f64 = 1e-6;
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
 
@@ -124,6 +126,11 @@ pub struct Course {
     pub is_sparing: bool,
     /// Only windows of the run are modelled in detail.
     pub sampling: Option<SampleRequest>,
+}
+
+/// A machine without its keys.
+fn before_keys(machine: &str) -> &str {
+    machine.split_once(':').map_or(machine, |(name, _)| name)
 }
 
 /// What to do: the words of the command line, and when samples are taken.
@@ -319,9 +326,9 @@ impl Task<'_> {
         for (name, value) in
             [("-I", course.interval), ("--timeout", args.timeout), ("--delay", args.delay), ("--rotate", args.rotate)]
         {
-            if value.is_some_and(|value| !(0.0..=MOST_MILLISECONDS).contains(&value) || value == 0.0) {
+            if value.is_some_and(|value| !(LEAST_MILLISECONDS..=MOST_MILLISECONDS).contains(&value)) {
                 return Err(Failure::usage(format!(
-                    "{name}: give a number of milliseconds above 0, {MOST_MILLISECONDS} at the most"
+                    "{name}: give a number of milliseconds above 0, from {LEAST_MILLISECONDS} to {MOST_MILLISECONDS}"
                 )));
             }
         }
@@ -335,6 +342,14 @@ fn say_nothing_was_measured(delay: f64) {
 }
 
 impl MeasureArgs {
+    /// What the command line names that may be files which are read.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        // Keys may stand behind a snapshot's or a part's name.
+        let machine = self.machine.iter().flat_map(|machine| [machine.as_str(), before_keys(machine)]);
+        let named = machine.chain(self.workload.as_deref()).map(Path::new);
+        named.chain(self.program.trace()).chain(self.wanted.files.paths())
+    }
+
     /// True if a software machine is to do what is no steady workload: it has phases, or begins cold.
     pub fn is_course(&self) -> bool {
         let workload = self.workload.as_deref().unwrap_or_default();

@@ -6,7 +6,7 @@ mod said;
 mod tests;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
@@ -47,6 +47,11 @@ impl ProgramArgs {
     /// True if there is one, or a trace of one.
     pub fn is_given(&self) -> bool {
         self.trace.is_some() || !self.command.is_empty()
+    }
+
+    /// The trace, if one is to run.
+    pub fn trace(&self) -> Option<&Path> {
+        self.trace.as_deref()
     }
 
     /// What a software machine in real time cannot run, if it is given.

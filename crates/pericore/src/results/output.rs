@@ -57,12 +57,16 @@ fn separator(text: &str) -> Result<String, String> {
 /// # Errors
 /// They are one file.
 pub fn must_not_be(option: &str, path: &Path, name: &str, read: &Metadata) -> Result<(), Failure> {
+    refuse_if_one(option, path, &format!("the recording {name}"), read)
+}
+
+fn refuse_if_one(option: &str, path: &Path, name: &str, read: &Metadata) -> Result<(), Failure> {
     let is_same = |known: Metadata| (known.dev(), known.ino()) == (read.dev(), read.ino());
     if !read.is_file() || !fs::metadata(path).is_ok_and(is_same) {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{option} {}: this is the recording {name} itself, which would be overwritten; name another file",
+        "{option} {}: this is {name} itself, which would be overwritten; name another file",
         path.display()
     )))
 }
@@ -119,6 +123,17 @@ impl OutputArgs {
     /// It is.
     pub fn must_not_be(&self, name: &str, read: &Metadata) -> Result<(), Failure> {
         self.output.as_ref().map_or(Ok(()), |path| must_not_be("-o", path, name, read))
+    }
+
+    /// The same of any file that is read.
+    ///
+    /// # Errors
+    /// It is the output.
+    pub fn must_not_be_input(&self, path: &Path) -> Result<(), Failure> {
+        match (&self.output, fs::metadata(path)) {
+            (Some(output), Ok(read)) => refuse_if_one("-o", output, &path.display().to_string(), &read),
+            _ => Ok(()),
+        }
     }
 
     /// Columns of a line of results, which go to `otherwise` unless a file is named: those of a terminal; none where

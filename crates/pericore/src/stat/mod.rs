@@ -93,10 +93,10 @@ pub struct StatArgs {
     #[arg(short = 'v', long)]
     verbose: bool,
     /// Print the register accesses in order, without making them
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "separator"])]
     dry_run: bool,
     /// Print what a sample costs, without measuring
-    #[arg(long, conflicts_with = "dry_run")]
+    #[arg(long, conflicts_with_all = ["dry_run", "json", "separator"])]
     cost: bool,
 }
 
@@ -110,6 +110,7 @@ pub fn run(args: &StatArgs) -> Result<ExitCode, Failure> {
             "--metric-only: there are only events to count; name metrics with -M, or leave out -e for the default metrics",
         ));
     }
+    args.measure.inputs().try_for_each(|input| args.output.must_not_be_input(input))?;
     let course = args.course();
     let task = Task { args: &args.measure, course: &course };
     if !args.dry_run && !args.cost {

@@ -64,6 +64,7 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     let is_virtual = args.measure.is_course() && !is_within();
     let interval = args.interval.unwrap_or(if is_virtual { INTERVALS.1 } else { INTERVALS.0 });
     let state = State::new(interval / 1e3, look, args.scope());
+    args.refuse_words_behind_a_recording()?;
     if let Some(file) = args.recording() {
         return play::run(&args.measure, file, args.interval, Watch::new(state, screen, args.samples));
     }
@@ -82,6 +83,19 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
 }
 
 impl TopArgs {
+    /// Words behind a program are the program's own; a recording takes none.
+    fn refuse_words_behind_a_recording(&self) -> Result<(), Failure> {
+        match self.measure.program_words() {
+            [word, rest @ ..] if !rest.is_empty() && play::is_recording(Path::new(word)) => Err(Failure::usage(
+                format!("{0} is a recording: options go in front of it, such as pericore top -b {0}", word.display()),
+            )),
+            [word] if is_absent_recording(Path::new(word)) => {
+                Err(Failure::failed(format!("cannot read {}: there is no such file", word.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The recording to play, if a file of one stands where a program would.
     fn recording(&self) -> Option<&Path> {
         match self.measure.program_words() {
@@ -98,4 +112,9 @@ impl TopArgs {
             (false, false) => None,
         }
     }
+}
+
+/// True if a file is named as recordings are, and is not there.
+fn is_absent_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rec") && !path.exists()
 }

@@ -188,7 +188,7 @@ fn what_is_not_modelled_is_doubted() {
     let metric = rows("e5-2600", &["-M", "PCT_UCLK_D2C_DISABLED"]);
     assert!(metric[0].0 == "suspect" && metric[0].1.contains("not modelled"), "{metric:?}");
     // The message class is in the event, the opcode in a filter beside it; nothing has to cross the link for it to be known.
-    let filtered = "upi/TxL_BASIC_HDR_MATCH.RSP_DATA_OPC,opc=1/,cha/TOR_INSERTS.IA_MISS_DRD/,imc/HCLOCKTICKS/";
+    let filtered = "upi/TxL_BASIC_HDR_MATCH.RSP_DATA_OPC,opc=1/,cha/TOR_INSERTS.IA_MISS_DRD/,m2m/WPQ_FLUSH.CH0/";
     let mixed: Vec<String> =
         rows("emerald-rapids:sockets=2", &["-e", filtered]).into_iter().map(|(validity, _)| validity).collect();
     assert_eq!(mixed, ["measured", "measured", "suspect"]);

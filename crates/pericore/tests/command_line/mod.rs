@@ -1,12 +1,14 @@
 //! The program as a user meets it.
 
 mod adversity;
+mod buffer_depths;
 mod completion;
 mod conduct;
 mod default_output;
 mod forms;
 mod histogram;
 mod lookup;
+mod names_and_files;
 mod perf_habits;
 mod plain_words;
 mod quantities;
