@@ -106,6 +106,14 @@ pub fn check(standard: &Standard, commands: &[CommandRecord], refi: Option<u64>)
                     assert!(start >= end + gap, "{}", at("data bus"));
                 }
                 bus = Some((start, start + s.burst, command.rank, write));
+                if command.closes {
+                    let since = if write { now + s.cwl + s.burst + s.wr } else { now + s.rtp };
+                    let opened = bank.activated.map_or(0, |activated| activated + s.ras);
+                    let read = bank.read.map_or(0, |read| read + s.rtp);
+                    let written = bank.written.map_or(0, |written| written + s.cwl + s.burst + s.wr);
+                    rank.banks[b].open = None;
+                    rank.banks[b].precharged = Some(since.max(opened).max(read).max(written));
+                }
                 *(if write { &mut rank.banks[b].written } else { &mut rank.banks[b].read }) = Some(now);
                 *(if write { &mut rank.groups[g].written } else { &mut rank.groups[g].read }) = Some(now);
                 *(if write { &mut rank.written } else { &mut rank.read }) = Some(now);
@@ -146,7 +154,7 @@ mod tests {
     use super::{Command, CommandRecord, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
 
     fn command(cycle: u64, command: Command, bank: u8, row: u32) -> CommandRecord {
-        CommandRecord { cycle, command, rank: 0, bank, row }
+        CommandRecord { cycle, command, rank: 0, bank, row, closes: false }
     }
 
     fn check(standard: &Standard, commands: &[CommandRecord]) {
@@ -173,6 +181,30 @@ mod tests {
     #[should_panic(expected = "tRCD")]
     fn an_early_read_is_found() {
         check(&DDR3_1600K, &[command(0, Command::Activate, 0, 7), command(10, Command::Read, 0, 7)]);
+    }
+
+    /// Activated at 0, read at 11 (tRCD), its row closed by itself at 28 (tRAS), open again from 39 (tRP).
+    fn read_that_closes(again: u64) -> [CommandRecord; 3] {
+        let read = CommandRecord { closes: true, ..command(11, Command::Read, 0, 7) };
+        [command(0, Command::Activate, 0, 7), read, command(again, Command::Activate, 0, 8)]
+    }
+
+    #[test]
+    fn a_row_may_close_by_itself() {
+        check(&DDR3_1600K, &read_that_closes(39));
+    }
+
+    #[test]
+    #[should_panic(expected = "tRP")]
+    fn an_activate_before_a_row_has_closed_by_itself_is_found() {
+        check(&DDR3_1600K, &read_that_closes(38));
+    }
+
+    #[test]
+    #[should_panic(expected = "another row")]
+    fn a_read_of_a_row_that_closed_by_itself_is_found() {
+        let [activate, read, _] = read_that_closes(39);
+        check(&DDR3_1600K, &[activate, read, command(15, Command::Read, 0, 7)]);
     }
 
     #[test]

@@ -14,18 +14,20 @@ impl Channel {
         let rank = self.banks.layout.rank_of(bank);
         let mode = self.mode;
         let starved_before = cycle.saturating_sub(self.timing.starvation);
-        let (mut row, mut starved) = (0, false);
+        let (mut row, mut starved, mut closes) = (0, false, false);
         self.bus_free = cycle + 1;
         let command = match action {
             Action::Column => {
                 self.bus_free = cycle + self.timing.command;
                 let served = self.serve(lane, bank, cycle);
                 (row, starved) = (served.row, served.oldest && served.entered < starved_before);
-                match lane {
+                let command = match lane {
                     Lane::Reads => self.read(&served, cycle, observer, out),
                     Lane::Underfills => self.underfill(&served, bank, cycle, observer),
                     Lane::Writes => self.write(&served, cycle, observer, out),
-                }
+                };
+                closes = self.timing.closes_pages && self.close_behind(bank, row, starved_before);
+                command
             }
             Action::Activate => {
                 self.bus_free = cycle + self.timing.command;
@@ -56,7 +58,7 @@ impl Channel {
             Action::Refresh => self.refresh(rank, cycle),
         };
         let bank = self.banks.layout.within_rank(bank);
-        let record = CommandRecord { cycle, command, rank: rank as u8, bank, row };
+        let record = CommandRecord { cycle, command, rank: rank as u8, bank, row, closes };
         observer.command(&Sent { record, lane, mode, starved });
     }
 
@@ -80,6 +82,15 @@ impl Channel {
             open &= open - 1;
         }
         Command::PrechargeAll
+    }
+
+    /// Closes a row behind the column command that was sent to it, unless a request wants it.
+    fn close_behind(&mut self, bank: usize, row: u32, starved_before: u64) -> bool {
+        let closes = !Lane::ALL.into_iter().any(|lane| self.lane(lane).wants(bank, row, starved_before));
+        if closes {
+            self.close(bank, self.banks.ready(Step::Precharge, bank));
+        }
+        closes
     }
 
     /// A column command serves the bank's row hit in a lane.

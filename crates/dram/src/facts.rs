@@ -107,6 +107,8 @@ pub struct CommandRecord {
     pub bank: u8,
     /// Row that the request wants, for activates, reads and writes; otherwise 0.
     pub row: u32,
+    /// A read or a write that also closes its row, as soon as the bank allows (auto-precharge).
+    pub closes: bool,
 }
 
 /// The commands of channels in the order in which they went out, if they are to be kept: the log grows with the run.

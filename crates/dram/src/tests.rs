@@ -92,6 +92,40 @@ fn every_generation_keeps_its_standard() {
 }
 
 #[test]
+fn rows_that_close_behind_their_last_request_keep_the_standard() {
+    for seed in 0..3 {
+        for (timing, standard) in [(Timing::ddr3_1600(), &DDR3_1600K), (Timing::ddr5_5600(), &DDR5_5600B)] {
+            keeps_the_standard(&Timing { closes_pages: true, ..timing }, standard, seed);
+        }
+    }
+}
+
+/// Two reads of a row, which is closed behind the second, and one of another row of the bank. DDR3-1600: 11 cycles from
+/// an activate to the read, four from read to read; the row may close at 28 (tRAS), and another open at 39 (tRC).
+#[test]
+fn the_last_read_of_a_row_closes_it() {
+    let timing = Timing { closes_pages: true, ..Timing::ddr3_1600() };
+    let mut channel = Channel::new(CLOCK, &Arc::new(timing));
+    let (mut log, mut out) = (Log::default(), Vec::new());
+    for (cycle, row) in [(1, 5), (2, 5), (30, 6)] {
+        let (line, queue) = (cycle as u32, Pending::Reads);
+        channel.announce(Arrival { cycle, owner: 0, line, bank: 0, row, queue, partial: false });
+    }
+    while channel.next_tick() < 60 * CLOCK.ticks() {
+        channel.step(&mut log, &mut out);
+    }
+    let sent: Vec<_> = log.commands.iter().map(|sent| (sent.cycle, sent.command, sent.row, sent.closes)).collect();
+    let expected = [
+        (1, Command::Activate, 5, false),
+        (12, Command::Read, 5, false),
+        (16, Command::Read, 5, true),
+        (40, Command::Activate, 6, false),
+        (51, Command::Read, 6, true),
+    ];
+    assert_eq!(sent, expected);
+}
+
+#[test]
 fn any_number_of_ranks_keeps_the_standard() {
     for ranks in [1, 4, 8] {
         let timing = Timing { ranks, ..Timing::ddr3_1600() };

@@ -12,20 +12,8 @@ use pericore_machine::signal::Wiring;
 
 /// Why a subevent does not count: the beginning of its event's name, a part of its own, and the reason.
 const REASONS: &[(&str, &str, &str)] = &[
-    (
-        "QMC_ISOC_FULL",
-        "",
-        "isochronous requests share the channels' queues with the others; no document gives a size of their own",
-    ),
-    ("QMC_CANCEL", "", "reads are never withdrawn: memory is read even if another socket passes the line on"),
-    (
-        "DRAM_",
-        "AUTOPRE",
-        "pages stay open until another is wanted or a while has passed; no command closes its page by itself",
-    ),
     ("QPI_TX_STALLED_SINGLE_FLIT", "HOME_LINK_1", "the I/O hub is nobody's home: nothing of this class goes to it"),
     ("QPI_TX_STALLED_SINGLE_FLIT", "SNOOP_LINK_1", "the I/O hub keeps no lines: it is not snooped"),
-    ("QPI_TX_STALLED_MULTI_FLIT", "NCB_LINK_0", "cores speak to devices behind their own socket's link only"),
     ("QPI_TX_STALLED_MULTI_FLIT", "NCS_LINK_0", "cores speak to devices behind their own socket's link only"),
 ];
 
@@ -86,7 +74,7 @@ fn document(wiring: &Wiring) -> (String, usize, usize) {
 fn the_document_is_current_and_the_share_holds() {
     let wiring = pericore_machine::modelled(family()).expect("the family has a model");
     let (text, modelled, all) = document(&wiring);
-    assert!(modelled * 100 >= all * 85, "{modelled} of {all}");
+    assert!(modelled * 100 >= all * 98, "{modelled} of {all}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/nehalem-model.md");
     if env::var_os("PERICORE_WRITE_TABLES").is_some() {
         fs::write(&path, &text).expect("docs can be written");

@@ -68,5 +68,8 @@ pub fn set<P>(table: &[Settable<P>], parameters: &mut P, key: &str, value: u64) 
 /// The key of the setting that each part has: cores of a socket that take part.
 pub const CORES: &str = "cores";
 
+/// The key of a policy of memory controllers: rows are closed by their last read or write (1), or later (0).
+pub const CLOSED_PAGES: &str = "closed_pages";
+
 /// The key of LLC slices in use.
 pub const SLICES: &str = "slices";

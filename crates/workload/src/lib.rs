@@ -150,6 +150,7 @@ impl Kind {
                 "allocate",
                 "stride",
                 "partial",
+                "isoc",
                 "peer",
                 "atomic",
                 "socket",
@@ -321,6 +322,7 @@ impl std::fmt::Display for Workload {
                 }
                 // Few machines have these.
                 "partial" if self.partial == 0 && self.kind == Kind::DmaWrite => continue,
+                "isoc" if self.isochronous == 0 && self.kind == Kind::DmaWrite => continue,
                 "peer" | "atomic" | "cpu" | "vectors" => {
                     let value = match *key {
                         "peer" => self.peer.into(),

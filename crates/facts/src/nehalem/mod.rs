@@ -51,6 +51,8 @@ pub enum NehalemFact<'a> {
         channel: u8,
         /// When the write came.
         since: Tick,
+        /// An isochronous device's.
+        isochronous: bool,
     },
     /// A command went out on a channel.
     Command {
@@ -96,6 +98,8 @@ pub enum Station {
     AtMemory,
     /// It has just come home, and the home logic has a normal read of its line hurried in the memory controller.
     Hurried,
+    /// Another socket has passed its line on: the home logic asks the memory controller to cancel its read.
+    Cancelled,
     /// A read leaves its channel's queue.
     Served,
     /// The home logic has answered.

@@ -115,12 +115,23 @@ pub struct Record {
     /// An isochronous read: when it came home, a normal read of its line was waiting in the memory controller, and was
     /// hurried.
     pub hurried: bool,
+    /// A read: another socket passed its line on while it waited in the memory controller, which was to cancel it.
+    pub cancelled: bool,
+    /// A write of an isochronous device. Of reads, the kind has it.
+    pub isochronous_write: bool,
     /// State in which its line came into the LLC, and of what left for it.
     pub filled: Option<(LineState, LineState)>,
     /// Its completion required an acknowledgement because others wanted the line too.
     pub acknowledged: bool,
     /// Left its tracker.
     pub left: Tick,
+}
+
+impl Record {
+    /// Memory serves it with priority.
+    pub const fn is_isochronous(&self) -> bool {
+        self.isochronous_write || matches!(self.kind, Kind::DeviceRead(Priority::High | Priority::Critical))
+    }
 }
 
 /// Replies to a snoop.

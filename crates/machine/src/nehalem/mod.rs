@@ -123,6 +123,7 @@ const fn shape(parameters: &Parameters) -> Shape {
         home_entries: parameters.home_entries,
         reads: parameters.dram.reads,
         writes: parameters.dram.writes,
+        high_priority: parameters.high_priority,
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Device {
     pub waits: bool,
     /// It has asked for all its lines.
     pub finished: bool,
-    /// Its reads are isochronous.
+    /// Its reads and writes are isochronous.
     pub isochronous: bool,
 }
 

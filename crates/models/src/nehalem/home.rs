@@ -91,8 +91,21 @@ impl Model {
         entry.shared |= reply == Reply::Shared;
         let (home, source, line) = (entry.record.home, entry.record.source, entry.line);
         reader.read(self.now, NehalemFact::Reply { home, source, reply, line });
+        if matches!(reply, Reply::Forward | Reply::ForwardShared | Reply::ForwardSharedWriteBack) {
+            self.cancel(request, reader);
+        }
         self.end_probe_step(probe, reader);
         self.advance(request, reader);
+    }
+
+    /// Another socket has passed a read's line on: if it still waits in the memory controller, that is to cancel it.
+    /// The channel serves it in its turn all the same.
+    fn cancel<R: Facts>(&mut self, request: RequestId, reader: &mut R) {
+        let record = &mut self.requests[request].record;
+        if record.kind.reads() && record.at_memory != NEVER && record.served == NEVER && !record.cancelled {
+            record.cancelled = true;
+            self.report(request, Station::Cancelled, reader);
+        }
     }
 
     /// A read's data has come from memory.

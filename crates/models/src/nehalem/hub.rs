@@ -6,7 +6,7 @@ use super::Model;
 use super::event::{Event, NOTHING};
 use super::parameters::CORES;
 use super::request::RequestId;
-use pericore_facts::nehalem::{Class, Kind, NehalemReader as Facts, Priority, TO_HUB};
+use pericore_facts::nehalem::{Class, Kind, NehalemReader as Facts, Priority, TO_HUB, TO_SOCKET};
 use pericore_parts::core::{Buffer, Level};
 use pericore_parts::line::LINE_BYTES;
 
@@ -48,17 +48,22 @@ impl Model {
         };
         let line = (address / LINE_BYTES) as u32;
         let request = self.new_request(kind, 0, device as u8, line);
+        self.requests[request].record.isochronous_write = access.store && isochronous;
         self.take_number(request, reader);
         if last {
-            self.follow(device, socket, line, access.store);
+            self.follow(device, socket, line, access.store, reader);
         }
     }
 
     /// Cores see to the end of a transfer: they look at a line that is being written, on every socket, since any of
-    /// them may have asked for it; and mark one that has been read.
-    fn follow(&mut self, device: u16, socket: usize, line: u32, written: bool) {
-        let sockets = if written { 0..self.sockets.len() } else { socket..socket + 1 };
+    /// them may have asked for it: the device interrupts a core of its own socket, which interrupts those of the
+    /// others. They mark one that has been read.
+    fn follow<R: Facts>(&mut self, device: u16, own: usize, line: u32, written: bool, reader: &mut R) {
+        let sockets = if written { 0..self.sockets.len() } else { own..own + 1 };
         for socket in sockets {
+            if socket != own {
+                self.send(own, TO_SOCKET, Class::Bypass, NOTHING, reader);
+            }
             let core = socket * CORES + usize::from(self.assignment.in_turn(device));
             let cache = &mut self.cores[core];
             let (level, evicted) = cache.access(line, !written);

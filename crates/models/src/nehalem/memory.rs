@@ -51,6 +51,19 @@ impl Model {
     pub(super) fn send_to_memory(&mut self, request: RequestId, latency: Tick) {
         let record = &self.requests[request].record;
         let (index, queue) = (self.channel_of(record.home, record.channel), queue(record.kind));
+        if record.is_isochronous() {
+            let entrance = &mut self.entrances[index];
+            if entrance.high[queue as usize] == 0 {
+                entrance.waiting_high[queue as usize].push_back(request);
+                return;
+            }
+            entrance.high[queue as usize] -= 1;
+        }
+        self.take_entry(request, index, queue, latency);
+    }
+
+    #[inline]
+    fn take_entry(&mut self, request: RequestId, index: usize, queue: Pending, latency: Tick) {
         let entrance = &mut self.entrances[index];
         if entrance.credits[queue as usize] == 0 {
             entrance.waiting[queue as usize].push_back(request);
@@ -81,7 +94,8 @@ impl Model {
         let cycle = self.clocks.dclk.cycles(self.now);
         let index = self.channel_of(home, channel);
         if !kind.reads() {
-            self.entrances[index].writes.push_back(self.now);
+            let isochronous = self.requests[request].record.isochronous_write;
+            self.entrances[index].writes.push_back((self.now, isochronous));
         }
         let (bank, row) = (place.bank, place.row);
         // Partial writes take no read of the rest of their line here: the documents name none.
@@ -116,6 +130,9 @@ impl Model {
                     self.requests[owner].record.served = self.now;
                     self.report(owner, Station::Served, reader);
                     self.give_back(index, Pending::Reads);
+                    if self.requests[owner].record.is_isochronous() {
+                        self.give_back_high(index, Pending::Reads);
+                    }
                     let ready = cycle * self.clocks.dclk.ticks() + self.times.memory_to_home;
                     self.wheel.schedule(ready, Event::Read.of(owner));
                 }
@@ -123,10 +140,13 @@ impl Model {
                     self.wheel.schedule(self.now + self.times.memory_to_home, Event::Posted.of(owner));
                 }
                 Outcome::WriteCredit => {
-                    let since = self.entrances[index].writes.pop_front().unwrap_or(self.now);
+                    let (since, isochronous) = self.entrances[index].writes.pop_front().unwrap_or((self.now, false));
                     let (home, channel) = ((index / CHANNELS) as u8, (index % CHANNELS) as u8);
-                    reader.read(self.now, NehalemFact::Written { home, channel, since });
+                    reader.read(self.now, NehalemFact::Written { home, channel, since, isochronous });
                     self.give_back(index, Pending::Writes);
+                    if isochronous {
+                        self.give_back_high(index, Pending::Writes);
+                    }
                 }
             }
         }
@@ -140,6 +160,14 @@ impl Model {
         match entrance.waiting[queue as usize].pop_front() {
             Some(next) => self.plan_memory(next, index, self.times.home_to_memory),
             None => entrance.credits[queue as usize] += 1,
+        }
+    }
+
+    /// One that an isochronous request had: the next of these may come.
+    fn give_back_high(&mut self, index: usize, queue: Pending) {
+        match self.entrances[index].waiting_high[queue as usize].pop_front() {
+            Some(next) => self.take_entry(next, index, queue, self.times.home_to_memory),
+            None => self.entrances[index].high[queue as usize] += 1,
         }
     }
 

@@ -118,7 +118,10 @@ impl Model {
             hub_free: [0; MOST_SOCKETS as usize],
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
             sockets: (0..sockets).map(|_| Socket::new(&parameters)).collect(),
-            entrances: channels.iter().map(|_| Entrance::new(timing.reads, timing.writes)).collect(),
+            entrances: channels
+                .iter()
+                .map(|_| Entrance::new([timing.reads, timing.writes], parameters.high_priority))
+                .collect(),
             channel_next: channels.iter().map(Channel::next_tick).collect(),
             memory_next: channels.iter().map(Channel::next_tick).fold(Tick::MAX, Tick::min),
             channels,
@@ -240,8 +243,8 @@ impl Model {
         }
         for (index, entrance) in self.entrances.iter().enumerate() {
             let (home, channel) = ((index / CHANNELS) as u8, (index % CHANNELS) as u8);
-            for &since in &entrance.writes {
-                reader.read(self.now, NehalemFact::Written { home, channel, since });
+            for &(since, isochronous) in &entrance.writes {
+                reader.read(self.now, NehalemFact::Written { home, channel, since, isochronous });
             }
         }
     }

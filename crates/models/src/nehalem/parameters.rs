@@ -6,7 +6,7 @@ use pericore_dram::Timing;
 use pericore_engine::{ClockDomains, Clocks, ParameterError, Period};
 
 use pericore_facts::nehalem::CHANNELS;
-use pericore_parts::settings::{CORES as ACTIVE, Settable, Setting};
+use pericore_parts::settings::{CLOSED_PAGES, CORES as ACTIVE, Settable, Setting};
 use pericore_workload::{Limits, PhaseSettings};
 
 /// Bytes of the LLC (vendor's product data).
@@ -16,9 +16,11 @@ pub const CORES: usize = 4;
 /// Sockets at most: each has one link to another socket and one to the I/O hub.
 pub const MOST_SOCKETS: u8 = 2;
 
-/// What the machine's name can set: cores of a socket that take part.
-pub const SETTINGS: &[Settable<Parameters>] =
-    &[(Setting::range(ACTIVE, 1, CORES as u64), |part, value| part.active_cores = value as u8)];
+/// What the machine's name can set: cores of a socket that take part, and the policy of the memory controllers.
+pub const SETTINGS: &[Settable<Parameters>] = &[
+    (Setting::range(ACTIVE, 1, CORES as u64), |part, value| part.active_cores = value as u8),
+    (Setting::range(CLOSED_PAGES, 0, 1), |part, value| part.dram.closes_pages = value == 1),
+];
 
 /// What the phases of a scenario can set: nothing but what runs in them.
 pub const PHASE_SETTINGS: PhaseSettings =
@@ -103,6 +105,8 @@ pub struct Parameters {
     pub channel_bytes: u64,
     /// DRAM timing and policies.
     pub dram: Timing,
+    /// Entries of a channel's queues of reads and of writes that isochronous requests can have.
+    pub high_priority: [u8; 2],
 }
 
 impl Parameters {
@@ -145,6 +149,7 @@ impl Parameters {
             device_interval: 43,    // 64 bytes at 4 GB/s: PCI Express 2.0 x8
             channel_bytes: 4 << 30, // two ranks of 2 GiB
             dram: ddr3_1333(),
+            high_priority: [6, 8], // assumption: half of the entries
         }
     }
 
@@ -259,6 +264,9 @@ impl Parameters {
         }
         range("channel_bytes", self.channel_bytes, 1 << 24, 1 << 34)?;
         range("channel_bytes", self.channel_bytes, self.channel_bytes.next_power_of_two(), 1 << 34)?;
+        for (entries, all) in self.high_priority.into_iter().zip([self.dram.reads, self.dram.writes]) {
+            range("high_priority", entries.into(), 1, all.into())?;
+        }
         self.dram.check()
     }
 }
@@ -287,6 +295,7 @@ const fn ddr3_1333() -> Timing {
         write_low: 5,       // assumption: two thirds of the queue are written at a time
         write_patience: 20, // assumption: about a row miss
         page_idle: 170,     // assumption: 250 ns
+        closes_pages: false,
         ..Timing::ddr3_1600()
     }
 }

@@ -68,6 +68,8 @@ impl Request {
             at_memory: NEVER,
             served: NEVER,
             hurried: false,
+            cancelled: false,
+            isochronous_write: false,
             filled: None,
             acknowledged: false,
             left: NEVER,

@@ -21,6 +21,8 @@ pub struct SocketCells {
     /// Entries of a channel's queues: normal and isochronous reads, writes.
     pub reads: [Census; CHANNELS],
     pub isochronous: [Census; CHANNELS],
+    /// Those of the writes that are isochronous.
+    pub isochronous_writes: [Census; CHANNELS],
     /// Reads of either kind.
     pub outstanding: [Census; CHANNELS],
     pub writes: [Census; CHANNELS],
@@ -54,12 +56,16 @@ pub struct SocketCells {
     pub critical: [u64; CHANNELS],
     /// Normal reads that an isochronous one has hurried.
     pub hurried: [u64; CHANNELS],
+    /// Reads that another socket answered while they waited.
+    pub cancelled: [u64; CHANNELS],
     /// Whole lines, parts; by channel.
     pub written: [[u64; CHANNELS]; 2],
     /// By source and answer, as they reached the home.
     pub matched: [[u64; Reply::COUNT]; 3],
     /// By channel and [`Command`].
     pub commands: [[u64; Command::COUNT]; CHANNELS],
+    /// Those of them that closed their row.
+    pub closing: [[u64; Command::COUNT]; CHANNELS],
     /// Reads answered from a pending write, by channel.
     pub forwards: [u64; CHANNELS],
     /// Writes that replaced a pending write, by channel.
@@ -70,7 +76,7 @@ impl SocketCells {
     /// All that has entries.
     pub fn censuses(&self) -> impl Iterator<Item = &Census> {
         let of_sources = [&self.trackers, &self.home, &self.contests];
-        let of_channels = [&self.reads, &self.isochronous, &self.outstanding, &self.writes];
+        let of_channels = [&self.reads, &self.isochronous, &self.isochronous_writes, &self.outstanding, &self.writes];
         let of_links = self.no_peer.iter().chain(self.stalls.iter().flatten());
         of_sources.into_iter().flatten().chain(of_channels.into_iter().flatten()).chain(of_links)
     }
@@ -133,6 +139,7 @@ pub fn fold(sockets: &mut [SocketCells], clock: Period, at: Tick, record: &Recor
     }
     home.bypassed += u64::from(record.bypassed);
     home.hurried[channel] += u64::from(record.hurried);
+    home.cancelled[channel] += u64::from(record.cancelled);
     home.acknowledged += u64::from(record.acknowledged);
     if record.at_memory == NEVER {
         return;

@@ -81,7 +81,8 @@ impl Ledger {
             cells.stalls.iter_mut().for_each(|stalls| settle(stalls, &[NO_LIMIT; 2]));
             settle(&mut cells.reads, &[shape.queue(true); CHANNELS]);
             settle(&mut cells.outstanding, &[NO_LIMIT; CHANNELS]);
-            settle(&mut cells.isochronous, &[shape.queue(true); CHANNELS]);
+            settle(&mut cells.isochronous, &[shape.high_priority[0].into(); CHANNELS]);
+            settle(&mut cells.isochronous_writes, &[shape.high_priority[1].into(); CHANNELS]);
             settle(&mut cells.writes, &[shape.queue(false); CHANNELS]);
         }
         Snapshot { now, cycles: cycle, opcodes: self.opcodes, sockets: self.sockets }

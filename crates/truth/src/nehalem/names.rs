@@ -42,6 +42,7 @@ pub const NAMES: &[(&str, &[&str])] = &[
     ("QHL_CONFLICT_CYCLES", SOURCES),
     ("QHL_TO_QMC_BYPASS", &[]),
     ("QMC_NORMAL_FULL", BY_DIRECTION),
+    ("QMC_ISOC_FULL", BY_DIRECTION),
     ("QMC_BUSY", BY_DIRECTION),
     ("QMC_OCCUPANCY", &["CH0", "CH1", "CH2"]),
     ("IMC_ISOC_OCCUPANCY", BY_CHANNEL),
@@ -49,6 +50,7 @@ pub const NAMES: &[(&str, &[&str])] = &[
     ("QMC_HIGH_PRIORITY_READS", BY_CHANNEL),
     ("QMC_CRITICAL_PRIORITY_READS", BY_CHANNEL),
     ("QMC_PRIORITY_UPDATES", BY_CHANNEL),
+    ("QMC_CANCEL", BY_CHANNEL),
     (
         "QMC_WRITES",
         &["FULL_CH0", "FULL_CH1", "FULL_CH2", "PARTIAL_CH0", "PARTIAL_CH1", "PARTIAL_CH2", "FULL_ANY", "PARTIAL_ANY"],
@@ -56,18 +58,22 @@ pub const NAMES: &[(&str, &[&str])] = &[
     ("QHL_FRC_ACK_CNFLTS", &["LOCAL"]),
     ("ADDR_OPCODE_MATCH", SOURCES),
     ("QPI_TX_STALLED_SINGLE_FLIT", &["HOME_LINK_0", "SNOOP_LINK_0", "NDR_LINK_0", "NDR_LINK_1", "LINK_0", "LINK_1"]),
-    ("QPI_TX_STALLED_MULTI_FLIT", &["DRS_LINK_0", "DRS_LINK_1", "NCB_LINK_1", "NCS_LINK_1", "LINK_0", "LINK_1"]),
+    (
+        "QPI_TX_STALLED_MULTI_FLIT",
+        &["DRS_LINK_0", "DRS_LINK_1", "NCB_LINK_0", "NCB_LINK_1", "NCS_LINK_1", "LINK_0", "LINK_1"],
+    ),
     ("QPI_TX_HEADER", &["BUSY_LINK_0", "BUSY_LINK_1"]),
     ("QPI_RX_NO_PPT_CREDIT", &["STALLS_LINK_0", "STALLS_LINK_1"]),
     ("DRAM_OPEN", &["CH0", "CH1", "CH2"]),
     ("DRAM_PAGE_CLOSE", &["CH0", "CH1", "CH2"]),
     ("DRAM_PAGE_MISS", &["CH0", "CH1", "CH2"]),
-    ("DRAM_READ_CAS", &["CH0", "CH1", "CH2"]),
-    ("DRAM_WRITE_CAS", &["CH0", "CH1", "CH2"]),
+    ("DRAM_READ_CAS", COLUMNS),
+    ("DRAM_WRITE_CAS", COLUMNS),
     ("DRAM_REFRESH", &["CH0", "CH1", "CH2"]),
     ("DRAM_PRE_ALL", &["CH0", "CH1", "CH2"]),
 ];
 
+const COLUMNS: &[&str] = &["CH0", "CH1", "CH2", "AUTOPRE_CH0", "AUTOPRE_CH1", "AUTOPRE_CH2"];
 const TRACKERS: &[&str] = &["READ_TRACKER", "WRITE_TRACKER", "PEER_PROBE_TRACKER"];
 const LOOKUPS: &[&str] = &["READ", "WRITE", "PROBE", "ANY"];
 const SOURCES: &[&str] = &["IOH", "REMOTE", "LOCAL"];
@@ -236,6 +242,9 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
     Some(match (event, direction) {
         ("QMC_NORMAL_FULL", "READ") => of(&cells.reads, Census::full),
         ("QMC_NORMAL_FULL", "WRITE") => of(&cells.writes, Census::full),
+        ("QMC_ISOC_FULL", "READ") => of(&cells.isochronous, Census::full),
+        ("QMC_ISOC_FULL", "WRITE") => of(&cells.isochronous_writes, Census::full),
+        ("QMC_CANCEL", "") => sum(&cells.cancelled),
         ("QMC_BUSY", "READ") => of(&cells.outstanding, Census::nonempty),
         ("QMC_BUSY", "WRITE") => of(&cells.writes, Census::nonempty),
         ("QMC_OCCUPANCY", "") => of(&cells.reads, Census::cycles),
@@ -253,7 +262,11 @@ fn memory(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
 /// Commands on a channel's bus. Writes take no read of the rest of their line here, and it makes no difference why a
 /// refresh was sent.
 fn commands(cells: &SocketCells, event: &str, subevent: &str) -> Option<u64> {
-    let counts = &cells.commands[channel(subevent)?];
+    // A command that closes its row reads or writes, too, and counts as both.
+    let counts = match subevent.strip_prefix("AUTOPRE_") {
+        Some(closing) => &cells.closing[channel(closing)?],
+        None => &cells.commands[channel(subevent)?],
+    };
     let sum = |commands: &[Command]| Some(commands.iter().map(|&command| counts[command as usize]).sum());
     match event {
         "DRAM_OPEN" => sum(&[Command::Activate]),

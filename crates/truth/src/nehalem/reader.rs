@@ -28,13 +28,17 @@ impl Ledger {
             Station::AtHome => home.home[source as usize].enter(cycle, shape.home(source)),
             Station::LeftHome => home.home[source as usize].leave(cycle, shape.home(source)),
             Station::AtMemory => {
-                home.queue(record.kind, record.channel).enter(cycle, shape.queue(record.kind.reads()));
+                home.queue(record.kind, record.channel).enter(cycle, shape.room(record));
+                if record.isochronous_write {
+                    let room = shape.high_priority[1].into();
+                    home.isochronous_writes[usize::from(record.channel)].enter(cycle, room);
+                }
                 if record.kind.reads() {
                     home.outstanding[usize::from(record.channel)].enter(cycle, NO_LIMIT);
                 }
             }
             Station::Served => {
-                home.queue(record.kind, record.channel).leave(cycle, shape.queue(true));
+                home.queue(record.kind, record.channel).leave(cycle, shape.room(record));
                 home.outstanding[usize::from(record.channel)].leave(cycle, NO_LIMIT);
             }
             Station::Ended => {
@@ -112,7 +116,12 @@ impl FactReader<NehalemFact<'_>> for Ledger {
             NehalemFact::Met { home, requests } => {
                 self.sockets[usize::from(home)].conflicts[usize::from(requests > 2)] += 1;
             }
-            NehalemFact::Written { home, channel, since } => {
+            NehalemFact::Written { home, channel, since, isochronous } => {
+                if isochronous {
+                    let census = &mut self.sockets[usize::from(home)].isochronous_writes[usize::from(channel)];
+                    census.leave(clock.cycles(at), self.shape.high_priority[1].into());
+                    census.stayed(clock.cycles_between(since, at));
+                }
                 let census = &mut self.sockets[usize::from(home)].writes[usize::from(channel)];
                 census.leave(clock.cycles(at), self.shape.queue(false));
                 census.stayed(clock.cycles_between(since, at));
@@ -120,6 +129,7 @@ impl FactReader<NehalemFact<'_>> for Ledger {
             NehalemFact::Command { home, channel, record } => {
                 let (home, channel) = (usize::from(home), usize::from(channel));
                 self.sockets[home].commands[channel][record.command as usize] += 1;
+                self.sockets[home].closing[channel][record.command as usize] += u64::from(record.closes);
                 self.log.note((home * CHANNELS + channel) as u16, record);
             }
             NehalemFact::Forwarded { home, channel } => {

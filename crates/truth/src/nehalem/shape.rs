@@ -1,6 +1,6 @@
 //! What of a machine the truth depends on, and what the catalogue has of it.
 
-use pericore_facts::nehalem::{Source, Tracker};
+use pericore_facts::nehalem::{Record, Source, Tracker};
 
 /// Sizes that the truth of "full" depends on.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,8 @@ pub struct Shape {
     pub reads: u8,
     /// Entries of a channel's queue of writes.
     pub writes: u8,
+    /// Entries of either that isochronous requests can have.
+    pub high_priority: [u8; 2],
 }
 
 /// Values of the messages that the match register selects, from the catalogue's value set `qpi-messages`.
@@ -39,6 +41,13 @@ impl Shape {
     #[inline]
     pub const fn home(&self, source: Source) -> u64 {
         self.home_entries[source as usize] as u64
+    }
+
+    /// Entries that a request's queue has for its like.
+    #[inline]
+    pub const fn room(&self, record: &Record) -> u64 {
+        let reads = record.kind.reads();
+        if reads && record.is_isochronous() { self.high_priority[0] as u64 } else { self.queue(reads) }
     }
 
     /// Entries of a channel's queue.

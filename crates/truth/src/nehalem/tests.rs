@@ -15,7 +15,14 @@ const CYCLE: u64 = 33;
 fn ledger() -> Ledger {
     let uclk = Period::new(CYCLE);
     let clocks = Clocks { ticks_per_second: 1, uclk, dclk: uclk, qclk: uclk };
-    let shape = Shape { sockets: 1, trackers: [32, 16, 12], home_entries: [24, 16, 24], reads: 12, writes: 16 };
+    let shape = Shape {
+        sockets: 1,
+        trackers: [32, 16, 12],
+        home_entries: [24, 16, 24],
+        reads: 12,
+        writes: 16,
+        high_priority: [6, 8],
+    };
     Ledger::new(clocks, Opcodes { forward_shared: 0x1A, forward: 0x19, write_back: 0x1D }, shape)
 }
 
@@ -128,6 +135,8 @@ fn writes_count_by_what_the_llc_has_of_them() {
         at_memory: NEVER,
         served: NEVER,
         hurried: false,
+        cancelled: false,
+        isochronous_write: false,
         filled: None,
         acknowledged: false,
         left: 20 * CYCLE,

@@ -147,6 +147,21 @@ fn an_isochronous_read_keeps_its_channel_busy() {
     assert_eq!((channels(at, 0, "IMC_ISOC_OCCUPANCY"), channels(at, 0, "QMC_OCCUPANCY")), (9 * 4, 0));
 }
 
+/// SDM, events 63H and 61H: a read with auto-precharge closes its page; no timer has to.
+#[test]
+fn a_lone_read_closes_its_page_behind_it() {
+    for (machine, closing, idle) in [("closed ", 1, 0), ("", 0, 1)] {
+        let (mut model, _) = model(&format!("{machine}chase:requests=1"));
+        run(&mut model, &mut Nothing);
+        // The timer is 250 ns; a nanosecond has 88 ticks.
+        model.run_until_any(model.now() + 250 * 88, &mut Nothing);
+        let at = &model.snapshot();
+        let of = |event: &str| (0..3).map(|channel| count(at, 0, &format!("{event}CH{channel}"))).sum::<u64>();
+        let found = (of("DRAM_OPEN."), of("DRAM_READ_CAS."), of("DRAM_READ_CAS.AUTOPRE_"), of("DRAM_PAGE_CLOSE."));
+        assert_eq!(found, (1, 1, closing, idle), "{machine}");
+    }
+}
+
 /// SDM, event 31H: an isochronous request comes to the home logic while a normal one for the same line is in the memory
 /// controller.
 #[test]

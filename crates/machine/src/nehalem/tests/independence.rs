@@ -37,7 +37,9 @@ impl Kept {
             NehalemFact::Ends(socket, what, since) => NehalemFact::Ends(socket, what, since),
             NehalemFact::Reply { home, source, reply, line } => NehalemFact::Reply { home, source, reply, line },
             NehalemFact::Met { home, requests } => NehalemFact::Met { home, requests },
-            NehalemFact::Written { home, channel, since } => NehalemFact::Written { home, channel, since },
+            NehalemFact::Written { home, channel, since, isochronous } => {
+                NehalemFact::Written { home, channel, since, isochronous }
+            }
             NehalemFact::Command { home, channel, record } => NehalemFact::Command { home, channel, record },
             NehalemFact::Forwarded { home, channel } => NehalemFact::Forwarded { home, channel },
             NehalemFact::Merged { home, channel } => NehalemFact::Merged { home, channel },
@@ -59,7 +61,9 @@ impl Kept {
                 let Record { kind, source, channel, hit, .. } = record;
                 match station {
                     Station::LookedUp | Station::Replied => format!("{station:?} {kind:?} hit={hit}"),
-                    Station::AtMemory | Station::Served | Station::Hurried => format!("{station:?} {kind:?} {channel}"),
+                    Station::AtMemory | Station::Served | Station::Hurried | Station::Cancelled => {
+                        format!("{station:?} {kind:?} {channel} isochronous={}", record.isochronous_write)
+                    }
                     Station::Filled => format!("{station:?} {:?}", record.filled),
                     _ => format!("{station:?} {kind:?} {source:?}"),
                 }
@@ -77,8 +81,12 @@ impl Kept {
                 NehalemFact::Ends(_, what, _) => format!("ends {what:?}"),
                 NehalemFact::Reply { source, reply, .. } => format!("reply {source:?} {reply:?}"),
                 NehalemFact::Met { requests, .. } => format!("met {}", 2.max(*requests).min(3)),
-                NehalemFact::Written { channel, .. } => format!("written {channel}"),
-                NehalemFact::Command { channel, record, .. } => format!("command {channel} {:?}", record.command),
+                NehalemFact::Written { channel, isochronous, .. } => {
+                    format!("written {channel} isochronous={isochronous}")
+                }
+                NehalemFact::Command { channel, record, .. } => {
+                    format!("command {channel} {:?} closes={}", record.command, record.closes)
+                }
                 NehalemFact::Forwarded { channel, .. } => format!("forwarded {channel}"),
                 NehalemFact::Merged { channel, .. } => format!("merged {channel}"),
                 NehalemFact::Request(..) | NehalemFact::Snoop(..) => unreachable!("kept with its record"),
@@ -118,7 +126,9 @@ impl Kept {
                 }
                 Station::LookedUp | Station::Replied => record.hit = !record.hit,
                 Station::AtHome | Station::LeftHome => record.source = other_source(record.source),
-                Station::AtMemory | Station::Served | Station::Hurried => record.channel = (record.channel + 1) % 3,
+                Station::AtMemory | Station::Served | Station::Hurried | Station::Cancelled => {
+                    record.channel = (record.channel + 1) % 3;
+                }
                 Station::Filled => record.filled = record.filled.map(|(into, out)| (out, into)).filter(|(a, b)| a != b),
                 Station::Bypassed | Station::Acknowledged => return None,
                 Station::Ended => {

@@ -68,6 +68,21 @@ pub fn broken(at: &Snapshot, sockets: usize) -> Vec<String> {
             equal(by_channel("DRAM_READ_CAS.") + at.forwards(socket, channel), reads, "reads = read CAS + forwards");
             let writes = by_channel("QMC_WRITES.FULL_") + by_channel("QMC_WRITES.PARTIAL_");
             equal(by_channel("DRAM_WRITE_CAS.") + at.merges(socket, channel), writes, "writes = write CAS + merges");
+            let of_channel = |event: &str, what: &str| of(&format!("{event}.{what}CH{channel}"));
+            let opened = of_channel("DRAM_OPEN", "");
+            let closing = of_channel("DRAM_READ_CAS", "AUTOPRE_") + of_channel("DRAM_WRITE_CAS", "AUTOPRE_");
+            let closed = closing + of_channel("DRAM_PAGE_MISS", "") + of_channel("DRAM_PAGE_CLOSE", "");
+            // Those that are left were open at the end, or before one of the refreshes, of two ranks of eight banks.
+            equal(closed.min(opened), closed, "a row is closed once");
+            let rest = 16 * (1 + of_channel("DRAM_PRE_ALL", ""));
+            equal(
+                (opened - closed.min(opened)).min(rest),
+                opened - closed.min(opened),
+                "rows that are opened are closed",
+            );
+            let full = of_channel("QMC_ISOC_FULL", "READ_");
+            let isochronous = of_channel("IMC_ISOC_OCCUPANCY", "");
+            equal((6 * full).min(isochronous), 6 * full, "in a cycle that is full of them there are six");
         }
         equal(at.is_empty(socket).into(), 1, "everything that entered has left");
     }
@@ -81,6 +96,12 @@ pub fn broken(at: &Snapshot, sockets: usize) -> Vec<String> {
     let writes = ["LOCAL_WRITES", "REMOTE_WRITES", "IOH_WRITES"].map(|name| all(&format!("QHL_REQUESTS.{name}")));
     let snooped = all("SNP_RESP_TO_LOCAL_HOME.WB") + all("SNP_RESP_TO_REMOTE_HOME.WB");
     let written = all("QMC_WRITES.FULL_ANY") + all("QMC_WRITES.PARTIAL_ANY");
+    // What is passed on and written back counts among what is written back.
+    let passed = ["FWD_S_STATE", "FWD_I_STATE", "WB"].map(|state| {
+        all(&format!("SNP_RESP_TO_LOCAL_HOME.{state}")) + all(&format!("SNP_RESP_TO_REMOTE_HOME.{state}"))
+    });
+    let cancels = all("QMC_CANCEL.ANY");
+    equal(cancels.min(passed.iter().sum()), cancels, "a read is cancelled since its line was passed on");
     equal(written, writes.iter().sum::<u64>() + snooped, "memory writes = home writes + lines written back by snoops");
     // The messages by their opcodes on a link: RspFwdS and RspIWb, RspFwdI. A line that is passed on and written back
     // counts among the latter only.

@@ -14,15 +14,17 @@ use pericore_parts::work::Worker;
 use super::Nehalem;
 use pericore_workload::{Scenario, Workload};
 
-/// A model that is about to run a workload. What stands before a space: `cores=3`; `probes=2`, entries of the peer
-/// probe tracker, whose twelve nothing fills for long; `2` sockets.
+/// A model that is about to run a workload. What stands before a space: `cores=3`; `closed`, pages; `probes=2`, entries
+/// of the peer probe tracker, whose twelve nothing fills for long; `2` sockets.
 fn model(text: &str) -> (Nehalem, Wiring) {
     let family = pericore_catalog::family("nehalem").unwrap();
     let (active_cores, text) = text.strip_prefix("cores=3 ").map_or((4, text), |rest| (3, rest));
+    let (closes_pages, text) = text.strip_prefix("closed ").map_or((false, text), |text| (true, text));
     let mut trackers = Parameters::x5570().trackers;
     let text = text.strip_prefix("probes=2 ").inspect(|_| trackers[2] = 2).unwrap_or(text);
     let (sockets, workload) = text.strip_prefix("2 ").map_or((1, text), |workload| (2, workload));
-    let parameters = Parameters { active_cores, trackers, ..Parameters::x5570() }.with_sockets(sockets);
+    let mut parameters = Parameters { active_cores, trackers, ..Parameters::x5570() }.with_sockets(sockets);
+    parameters.dram.closes_pages = closes_pages;
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') { Scenario::parse(workload, &limits).ok() } else { None };
     let scenario = scenario.unwrap_or_else(|| Workload::parse(workload, &limits).unwrap().into());
@@ -52,6 +54,8 @@ const ODD: Tick = 1_000_003;
 /// Small enough for a quick test, and between them every path of the model.
 const WORKLOADS: &[&str] = &[
     "stream:requests=6000",
+    "closed random:requests=4000,footprint=1G,read=60",
+    "closed ntstore:requests=3000,threads=8,footprint=1G",
     "stream:requests=6000,read=0,footprint=2M",
     "stream:requests=4000,stride=128k,threads=8,read=60",
     "stream:requests=4000,stride=512k,footprint=1G,read=0",
@@ -66,6 +70,9 @@ const WORKLOADS: &[&str] = &[
     // Devices read pages of both sockets: rows take long to open, and some reads hurry a core's read of their line.
     "2 dma-read:requests=2400,threads=4,isoc=100,remote=50,stride=4k",
     "dma-write:requests=4000,footprint=1M",
+    // Devices with priority whose pages are all of one channel.
+    "dma-read:requests=3000,isoc=100,stride=192,footprint=1G",
+    "dma-write:requests=3000,isoc=100,stride=192,footprint=1G",
     "2 stream:requests=6000,remote=50",
     "2 stream:requests=6000,remote=100,read=0",
     "2 random:requests=8000,footprint=1M,read=60,threads=16,remote=50",

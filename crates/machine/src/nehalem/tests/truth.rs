@@ -59,7 +59,9 @@ fn umask(event: &str, subevent: &str) -> u64 {
         }
         ("QPI_TX_HEADER", _) => of(&["", "BUSY_LINK_0", "", "BUSY_LINK_1"]),
         ("QPI_RX_NO_PPT_CREDIT", _) => of(&["STALLS_LINK_0", "STALLS_LINK_1"]),
-        ("DRAM_READ_CAS" | "DRAM_WRITE_CAS", _) => of(&["CH0", "", "CH1", "", "CH2"]),
+        ("DRAM_READ_CAS" | "DRAM_WRITE_CAS", _) => {
+            of(&["CH0", "AUTOPRE_CH0", "CH1", "AUTOPRE_CH1", "CH2", "AUTOPRE_CH2"])
+        }
         (_, "I_STATE" | "S_STATE" | "FWD_S_STATE" | "FWD_I_STATE" | "CONFLICT" | "WB") => {
             of(&["I_STATE", "S_STATE", "FWD_S_STATE", "FWD_I_STATE", "CONFLICT", "WB"])
         }
@@ -78,7 +80,7 @@ fn measure(event: &str, subevent: Option<&str>) -> Measure {
         "QMC_BUSY" => Measure::NonEmpty,
         "GQ_CYCLES_FULL" | "GQ_CYCLES_NOT_EMPTY" | "GQ_DATA_FROM" | "GQ_DATA_TO" => Measure::Occupancy,
         "QHL_CYCLES_FULL" | "QHL_CYCLES_NOT_EMPTY" | "QHL_OCCUPANCY" | "QHL_CONFLICT_CYCLES" => Measure::Occupancy,
-        "QMC_NORMAL_FULL" | "QMC_OCCUPANCY" | "IMC_ISOC_OCCUPANCY" => Measure::Occupancy,
+        "QMC_NORMAL_FULL" | "QMC_ISOC_FULL" | "QMC_OCCUPANCY" | "IMC_ISOC_OCCUPANCY" => Measure::Occupancy,
         // Any of three classes; of one class, there is one at a time.
         _ if event.starts_with("QPI_TX_STALLED") && matches!(subevent, Some("LINK_0" | "LINK_1")) => Measure::NonEmpty,
         _ if event.starts_with("QPI") => Measure::Occupancy,

@@ -16,10 +16,11 @@ const NO_PEER: u8 = HEADER + LINKS as u8;
 const READS: u8 = NO_PEER + LINKS as u8;
 const WRITES: u8 = READS + CHANNELS as u8;
 const ISOCHRONOUS: u8 = WRITES + CHANNELS as u8;
+const ISOCHRONOUS_WRITES: u8 = ISOCHRONOUS + CHANNELS as u8;
 
 impl Level {
     /// How many there are in a socket.
-    pub const COUNT: usize = ISOCHRONOUS as usize + CHANNELS;
+    pub const COUNT: usize = ISOCHRONOUS_WRITES as usize + CHANNELS;
 
     /// Entries of a tracker.
     pub const fn tracker(tracker: Tracker) -> Self {
@@ -74,6 +75,11 @@ impl Level {
     /// Isochronous reads in a memory channel.
     pub const fn isochronous(channel: usize) -> Self {
         Self(ISOCHRONOUS + channel as u8)
+    }
+
+    /// Isochronous writes in a memory channel.
+    pub const fn isochronous_writes(channel: usize) -> Self {
+        Self(ISOCHRONOUS_WRITES + channel as u8)
     }
 
     /// The queue of a memory channel that a request takes an entry of.

@@ -176,7 +176,11 @@ impl<S: SignalSink> Emitter<'_, S> {
                     self.pulse(at, wire);
                 }
                 self.raise(at, home, Level::queue(kind, record.channel));
+                if record.isochronous_write {
+                    self.raise(at, home, Level::isochronous_writes(channel));
+                }
             }
+            Station::Cancelled => self.pulse(at, at_home.cancelled[channel]),
             Station::Hurried => self.pulse(at, at_home.hurried[channel]),
             Station::Served => self.lower(at, home, Level::queue(kind, record.channel)),
             Station::LeftHome => {
@@ -267,11 +271,18 @@ impl<S: SignalSink> FactReader<NehalemFact<'_>> for Emitter<'_, S> {
             NehalemFact::Met { home, requests } => {
                 self.pulse(at, self.signals.wires.sockets[usize::from(home)].met[usize::from(requests > 2)]);
             }
-            NehalemFact::Written { home, channel, .. } => self.lower(at, home, Level::writes(channel.into())),
+            NehalemFact::Written { home, channel, isochronous, .. } => {
+                self.lower(at, home, Level::writes(channel.into()));
+                if isochronous {
+                    self.lower(at, home, Level::isochronous_writes(channel.into()));
+                }
+            }
             NehalemFact::Command { home, channel, record } => {
-                let commands = &self.signals.wires.sockets[usize::from(home)].commands[usize::from(channel)];
-                if let Some(wire) = commands[record.command as usize] {
-                    self.pulse(at, wire);
+                let wires = &self.signals.wires.sockets[usize::from(home)];
+                let (channel, command) = (usize::from(channel), record.command as usize);
+                if let Some((wire, tag)) = wires.commands[channel][command] {
+                    let closing = if record.closes { wires.closing[channel][command] } else { 0 };
+                    self.pulse(at, (wire, tag | closing));
                 }
             }
             NehalemFact::Forwarded { .. } | NehalemFact::Merged { .. } => {}

@@ -56,10 +56,13 @@ pub struct SocketWires {
     pub high: [Tagged; CHANNELS],
     pub critical: [Tagged; CHANNELS],
     pub hurried: [Tagged; CHANNELS],
+    pub cancelled: [Tagged; CHANNELS],
     /// Whole lines, parts; by channel.
     pub writes: [[Tagged; CHANNELS]; 2],
     /// By channel and command.
     pub commands: [[Option<Tagged>; Command::COUNT]; CHANNELS],
+    /// What the tag of a command has besides if it closes its row, by channel.
+    pub closing: [[u64; Command::COUNT]; CHANNELS],
     /// The match, by source, without opcode and address.
     pub matched: [Tagged; 3],
 }
@@ -206,6 +209,7 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
         (TO_SOCKET, Class::Snoop, single, "SNOOP_LINK_0"),
         (TO_SOCKET, Class::Response, single, "NDR_LINK_0"),
         (TO_SOCKET, Class::Data, multi, "DRS_LINK_0"),
+        (TO_SOCKET, Class::Bypass, multi, "NCB_LINK_0"),
         (TO_HUB, Class::Response, single, "NDR_LINK_1"),
         (TO_HUB, Class::Data, multi, "DRS_LINK_1"),
         (TO_HUB, Class::Bypass, multi, "NCB_LINK_1"),
@@ -249,7 +253,24 @@ fn bind_levels(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<[Leve
             },
         );
         let entries = binder.level("IMC_ISOC_OCCUPANCY", &name(""))?;
-        at(Level::isochronous(channel), LevelWires { entries, among: reads, ..LevelWires::default() });
+        at(
+            Level::isochronous(channel),
+            LevelWires {
+                entries,
+                among: reads,
+                full: binder.level("QMC_ISOC_FULL", &name("READ_"))?,
+                capacity: parameters.high_priority[0].into(),
+                ..LevelWires::default()
+            },
+        );
+        at(
+            Level::isochronous_writes(channel),
+            LevelWires {
+                full: binder.level("QMC_ISOC_FULL", &name("WRITE_"))?,
+                capacity: parameters.high_priority[1].into(),
+                ..LevelWires::default()
+            },
+        );
     }
     Ok(levels)
 }
@@ -283,6 +304,16 @@ fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<Socke
             commands[command as usize] = Some(binder.of(event, channel)?);
         }
     }
+    let mut closing = [[0; Command::COUNT]; CHANNELS];
+    for (closing, channel) in closing.iter_mut().zip(channels) {
+        for (command, event) in [
+            (Command::Read, "DRAM_READ_CAS"),
+            (Command::WriteMajor, "DRAM_WRITE_CAS"),
+            (Command::WriteOpportunistic, "DRAM_WRITE_CAS"),
+        ] {
+            closing[command as usize] = binder.of(event, &format!("AUTOPRE_{channel}"))?.1;
+        }
+    }
     let matched = binder.all("ADDR_OPCODE_MATCH", ["IOH", "REMOTE", "LOCAL"])?;
     Ok(SocketWires {
         levels,
@@ -308,11 +339,13 @@ fn bind_socket(binder: &mut Binder<'_>, parameters: &Parameters) -> Result<Socke
         high: binder.all("QMC_HIGH_PRIORITY_READS", channels)?,
         critical: binder.all("QMC_CRITICAL_PRIORITY_READS", channels)?,
         hurried: binder.all("QMC_PRIORITY_UPDATES", channels)?,
+        cancelled: binder.all("QMC_CANCEL", channels)?,
         writes: [
             binder.all("QMC_WRITES", ["FULL_CH0", "FULL_CH1", "FULL_CH2"])?,
             binder.all("QMC_WRITES", ["PARTIAL_CH0", "PARTIAL_CH1", "PARTIAL_CH2"])?,
         ],
         commands,
+        closing,
         matched,
     })
 }
