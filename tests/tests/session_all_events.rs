@@ -55,6 +55,7 @@ fn batches(raw: &Raw, topology: &Topology, all: &[Request], everywhere: bool) ->
         let signal = match feed(raw, family, &request.row) {
             Feed::Signal { name, .. } => name,
             Feed::Clock => "clock".to_owned(),
+            Feed::HalfClock => "half clock".to_owned(),
             Feed::Deaf => tags::signal(family, &request.row),
         };
         let takes = |used: &BTreeMap<(&str, u16), Vec<String>>| {
@@ -131,6 +132,7 @@ fn check(
             own.turns += u64::from(in_turn);
             let added = match &feeds[event] {
                 Feed::Clock => SLICE,
+                Feed::HalfClock => SLICE / 2,
                 Feed::Deaf => 0,
                 Feed::Signal { name, tag, other } => {
                     let wire = raw.wire_of(socket, all[batch[event].0].unit.name, instance, name);

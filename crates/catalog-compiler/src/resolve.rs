@@ -117,7 +117,7 @@ fn register_signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
 fn signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
     let control = unit.registers.iter().find(|register| register.role == Role::Control);
     for event in &mut unit.events {
-        if matches!(event.measure, Measure::Clock | Measure::Counter0) {
+        if matches!(event.measure, Measure::Clock | Measure::HalfClock | Measure::Counter0) {
             continue;
         }
         if let Some(name) = &event.signal {
@@ -165,6 +165,6 @@ fn signals(unit: &mut Unit, diagnostics: &mut Diagnostics) {
 const fn kind_behind(measure: Measure) -> SignalKind {
     match measure {
         Measure::Occupancy | Measure::NonEmpty => SignalKind::Level,
-        Measure::Arrivals | Measure::Clock | Measure::Counter0 => SignalKind::Pulses,
+        Measure::Arrivals | Measure::Clock | Measure::HalfClock | Measure::Counter0 => SignalKind::Pulses,
     }
 }

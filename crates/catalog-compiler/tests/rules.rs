@@ -189,7 +189,7 @@ const CASES: &[Case] = &[
         "measure = \"clocks\"",
         "measure = \"clocks\"",
         "no measure \"clocks\"",
-        "write one of arrivals, occupancy, nonempty, clock, counter0",
+        "write one of arrivals, occupancy, nonempty, clock, counter0, halfclock",
     ),
     case(
         EVENTS,

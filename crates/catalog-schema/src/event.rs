@@ -53,6 +53,8 @@ pub enum Measure {
     Clock,
     /// The increment that counter 0 of the same instance sees in this cycle.
     Counter0,
+    /// One each second cycle of the unit's clock: a clock at half its rate.
+    HalfClock,
 }
 
 /// An event and how it is selected.
@@ -80,7 +82,7 @@ pub struct Event<'c> {
     pub filters: &'c [FilterUse<'c>],
     /// Index into [`crate::Unit::field_sets`] of the fields that the event lays over the control register.
     pub field_set: Option<u8>,
-    /// Index into [`crate::Unit::signals`]; none for [`Measure::Clock`] and [`Measure::Counter0`].
+    /// Index into [`crate::Unit::signals`]; none for clocks and [`Measure::Counter0`].
     pub signal: Option<u16>,
     /// What is taken from the signal.
     pub measure: Measure,

@@ -59,7 +59,7 @@ proptest! {
         edge: bool,
         start in prop_oneof![Just(0u64), (1u64 << 44) - 50..(1 << 44)],
     ) {
-        let conditioning = Conditioning { thresh, invert, edge, gate: None };
+        let conditioning = Conditioning { thresh, invert, edge, gate: None, halves: false };
         let mut counter = Counter::new(44);
         counter.set_value(start, 0);
         counter.program(conditioning, 0, 0, 0);
@@ -107,7 +107,7 @@ proptest! {
     ) {
         let gate = GateCondition { thresh, invert: gate_invert, edge: gate_edge };
         let mut counter = Counter::new(48);
-        counter.program(Conditioning { thresh: 1, invert, edge, gate: Some(gate) }, 0, 0, 0);
+        counter.program(Conditioning { thresh: 1, invert, edge, gate: Some(gate), halves: false }, 0, 0, 0);
         counter.set_running(true, 0);
         let open = |cores: u64| (cores >= u64::from(thresh.max(1))) != gate_invert;
         let asserted = |event: u64| (event >= 1) != invert;
@@ -135,6 +135,33 @@ proptest! {
         }
     }
 
+    /// A clock at half the rate has an increment of 1 in each second cycle, read at any cycles.
+    #[test]
+    fn a_clock_at_half_the_rate_goes_cycle_by_cycle(
+        gaps in prop::collection::vec(1u64..9, 1..40),
+        thresh in 0u32..3,
+        invert: bool,
+        edge: bool,
+    ) {
+        let mut counter = Counter::new(48);
+        counter.set_running(true, 0);
+        counter.program(Conditioning { thresh, invert, edge, gate: None, halves: true }, 1, 0, 0);
+        let holds = |cycle: u64| (u64::from(cycle.is_multiple_of(2)) >= u64::from(thresh.max(1))) != invert;
+        let (mut at, mut expected) = (0, 0);
+        for gap in gaps {
+            for cycle in at..at + gap {
+                expected += match (thresh, edge) {
+                    (0, false) => u64::from(cycle.is_multiple_of(2)),
+                    (_, false) => u64::from(holds(cycle)),
+                    // What stood before the first cycle made no edge.
+                    (_, true) => u64::from(holds(cycle) && !holds(cycle + 1)),
+                };
+            }
+            at += gap;
+            prop_assert_eq!(counter.value(at), expected);
+        }
+    }
+
     /// Threshold 0 (catalog/undefined.toml): increments add up, invert has no effect; edge works as with threshold 1.
     #[test]
     fn threshold_zero_adds_up_or_detects_any_increment(
@@ -144,9 +171,9 @@ proptest! {
         let mut raw = Counter::new(48);
         let mut edge_zero = Counter::new(48);
         let mut edge_one = Counter::new(48);
-        raw.program(Conditioning { thresh: 0, invert, edge: false, gate: None }, 0, 0, 0);
-        edge_zero.program(Conditioning { thresh: 0, invert, edge: true, gate: None }, 0, 0, 0);
-        edge_one.program(Conditioning { thresh: 1, invert, edge: true, gate: None }, 0, 0, 0);
+        raw.program(Conditioning { thresh: 0, invert, edge: false, gate: None, halves: false }, 0, 0, 0);
+        edge_zero.program(Conditioning { thresh: 0, invert, edge: true, gate: None, halves: false }, 0, 0, 0);
+        edge_one.program(Conditioning { thresh: 1, invert, edge: true, gate: None, halves: false }, 0, 0, 0);
         let mut sum = 0;
         let mut cycle = 0;
         for counter in [&mut raw, &mut edge_zero, &mut edge_one] {

@@ -1,5 +1,5 @@
-//! How warm the parts of a package are: each follows what heats it with a time constant, and the power unit looks at
-//! its sensors at an interval.
+//! Power and heat of a package. Each of its parts follows what heats it with a time constant, and the power unit looks
+//! at its sensors at an interval.
 //!
 //! Air, heat sink and modules change over minutes, which no run lasts: they are as warm as after long work. What moves
 //! within microseconds are the sensors that heat themselves.
@@ -11,25 +11,38 @@ pub const LOOK: Tick = 4;
 /// Looks in which a sensor comes nearer to its goal by 1 - 1/e, as a power of two: 32 us (assumption: what heat takes
 /// to cross some 50 um of silicon).
 const CONSTANT: u32 = 3;
-/// Power at the frequency that cores run at by themselves, of a core at scalar work and of the uncore, mW (assumption:
-/// all cores of an 8592+ then draw its 350 W).
-const CORE: u64 = 3600;
-const UNCORE: u64 = 90_000;
-/// Of vector code, per cent of scalar code's power: of 256 and of 512 bits (assumption).
-const VECTORS: [u64; 2] = [135, 170];
-/// The peak that the supply gives, per cent of that with all cores at work (assumption).
-const PEAK: u64 = 150;
-/// Millidegrees of heat sink, regulator and modules above the air (assumption: after long work at 350 W).
-const SINK: i32 = 47_000;
-const REGULATOR: i32 = 40_000;
-const MODULES: i32 = 38_000;
-/// Millidegrees of a sensor above that: of a core at scalar work, of the uncore for each thousand messages that the
-/// mesh carries between two looks, of the regulator at 350 W, of the modules for each thousand lines (assumptions:
-/// under full load and with air of 25 degrees each stays below its limit).
-const CORE_RISE: u64 = 15_000;
-const MESH_RISE: u64 = 78;
-const REGULATOR_RISE: u64 = 30_000;
-const LINES_RISE: u64 = 900;
+
+/// What a package draws, and how warm that makes its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeatSettings {
+    /// Power of a core at scalar work at the frequency that cores run at by themselves, mW.
+    pub core: u64,
+    /// Power of the uncore, mW: at rest, and while memory carries as much as it can.
+    pub uncore: [u64; 2],
+    /// Lines that memory carries at most between two looks.
+    pub full_lines: u64,
+    /// Power of vector code, per cent of scalar code's: of 256 and of 512 bits.
+    pub vectors: [u64; 2],
+    /// The most that the supply gives, per cent of what all cores at work and the full uncore draw.
+    pub peak: u64,
+    /// Current that the cores' supply gives for long, mA; a core at its own frequency has 1 V.
+    pub current: Option<u64>,
+    /// Millidegrees of heat sink, regulator and modules above the air after long work.
+    pub sink: i32,
+    /// See `sink`.
+    pub regulator: i32,
+    /// See `sink`.
+    pub modules: i32,
+    /// Millidegrees of a sensor above that: of a core at scalar work.
+    pub core_rise: u64,
+    /// The same of the uncore, for each thousand messages between two looks.
+    pub mesh_rise: u64,
+    /// The same of the regulator, at so many mW.
+    pub regulator_rise: (u64, u64),
+    /// The same of the modules, for each thousand lines between two looks.
+    pub lines_rise: u64,
+}
+
 /// Millidegrees at which a core or the uncore is hot, and at which it reports that it overheats (assumptions); at which
 /// the regulator is hot (assumption).
 const HOT: i32 = 92_000;
@@ -49,29 +62,36 @@ pub enum Sensor {
     Core,
     /// That of the other dies.
     OtherDie,
-    /// Mesh and slices.
+    /// Interconnect and slices.
     Uncore,
+    /// The voltage regulator.
     Regulator,
+    /// The memory modules.
     Modules,
 }
 
 const SENSORS: usize = 5;
 
 /// What heats a package.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct HeatLoad {
+    /// What that does to the package.
+    pub settings: &'static HeatSettings,
     /// Degrees of the air.
     pub air: u8,
-    /// Cores at work, on the die of the power unit and on the others; all cores of the package.
+    /// Cores at work, on the die of the power unit and on the others.
     pub busy: [u16; 2],
+    /// All cores of the package.
     pub cores: u16,
-    /// Ratio that they run at, and the one of their own.
+    /// Ratio that they run at, in 100 MHz.
     pub ratio: u8,
+    /// The one that they run at by themselves.
     pub own: u8,
     /// Bits of their vectors; 0 for scalar code.
     pub vectors: u16,
-    /// Messages on the mesh, and lines of memory, since the look before.
+    /// Messages on the interconnect since the look before.
     pub messages: u64,
+    /// Lines of memory since then.
     pub lines: u64,
 }
 
@@ -80,42 +100,64 @@ impl HeatLoad {
     fn core(&self, ratio: u8) -> u64 {
         let factor = match self.vectors {
             0 => 100,
-            256 => VECTORS[0],
-            _ => VECTORS[1],
+            256 => self.settings.vectors[0],
+            _ => self.settings.vectors[1],
         };
         let [ratio, own] = [ratio, self.own].map(u64::from);
-        CORE * ratio.pow(3) / own.pow(3) * factor / 100
+        self.settings.core * ratio.pow(3) / own.pow(3) * factor / 100
+    }
+
+    fn all_busy(&self) -> u64 {
+        self.busy.iter().map(|&busy| u64::from(busy)).sum()
     }
 
     /// mW of the package.
     fn package(&self, ratio: u8) -> u64 {
-        UNCORE + self.busy.iter().map(|&busy| u64::from(busy)).sum::<u64>() * self.core(ratio)
+        let HeatSettings { uncore: [rest, full], full_lines, .. } = self.settings;
+        rest + (full - rest) * self.lines.min(*full_lines) / full_lines + self.all_busy() * self.core(ratio)
     }
 
     /// The highest ratio up to `wanted` with which the package stays below its peak.
     pub fn peak_ratio(&self, wanted: u8) -> u8 {
-        let peak = (UNCORE + u64::from(self.cores) * CORE) * PEAK / 100;
-        (1..=wanted).rev().find(|&ratio| self.package(ratio) <= peak).unwrap_or(1)
+        let HeatSettings { core, uncore: [_, full], peak, .. } = self.settings;
+        let peak = (full + u64::from(self.cores) * core) * peak / 100;
+        highest(wanted, |ratio| self.package(ratio) <= peak)
+    }
+
+    /// The highest ratio up to `wanted` with which the cores' supply gives what they draw. Its voltage follows the
+    /// frequency.
+    pub fn current_ratio(&self, wanted: u8) -> u8 {
+        let draws = |ratio: u8| self.all_busy() * self.core(ratio) * u64::from(self.own) / u64::from(ratio);
+        let most = self.settings.current.unwrap_or(u64::MAX);
+        highest(wanted, |ratio| draws(ratio) <= most)
     }
 
     /// Where a sensor's temperature goes, in millidegrees.
     fn goal(&self, sensor: Sensor) -> i32 {
+        let HeatSettings { core, sink, regulator, modules, core_rise, mesh_rise, lines_rise, .. } = *self.settings;
+        let (regulator_rise, at) = self.settings.regulator_rise;
         let air = i32::from(self.air) * 1000;
-        let core = |die: usize| if self.busy[die] > 0 { self.core(self.ratio) * CORE_RISE / CORE } else { 0 };
+        let of_core = |die: usize| if self.busy[die] > 0 { self.core(self.ratio) * core_rise / core } else { 0 };
         let (above, rise) = match sensor {
-            Sensor::Core => (SINK, core(0)),
-            Sensor::OtherDie => (SINK, core(1)),
-            Sensor::Uncore => (SINK, self.messages * MESH_RISE / 1000),
-            Sensor::Regulator => (REGULATOR, self.package(self.ratio) * REGULATOR_RISE / 350_000),
-            Sensor::Modules => (MODULES, self.lines * LINES_RISE / 1000),
+            Sensor::Core => (sink, of_core(0)),
+            Sensor::OtherDie => (sink, of_core(1)),
+            Sensor::Uncore => (sink, self.messages * mesh_rise / 1000),
+            Sensor::Regulator => (regulator, self.package(self.ratio) * regulator_rise / at),
+            Sensor::Modules => (modules, self.lines * lines_rise / 1000),
         };
         air + above + rise as i32
     }
 }
 
+/// The highest ratio up to `wanted` of which something holds.
+fn highest(wanted: u8, holds: impl Fn(u8) -> bool) -> u8 {
+    (1..=wanted).rev().find(|&ratio| holds(ratio)).unwrap_or(1)
+}
+
 /// What the power unit does with the modules of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ModulesHeat {
+    /// Nothing.
     #[default]
     Normal,
     /// Requests wait for a share of the time.
@@ -133,6 +175,7 @@ pub struct Heat {
     /// Cores that overheat, by die as in [`HeatLoad::busy`].
     overheats: [bool; 2],
     uncore_overheats: bool,
+    /// What heat does to the modules.
     pub modules: ModulesHeat,
     /// The highest ratio that heat allows.
     pub ceiling: Option<u8>,
@@ -147,8 +190,10 @@ const fn is_above(was: bool, temperature: i32, limit: i32) -> bool {
 
 impl Heat {
     /// That of a package that has rested in air of so many degrees.
-    pub fn new(air: u8) -> Self {
-        let rest = HeatLoad { air, own: 1, ratio: 1, ..HeatLoad::default() };
+    pub fn new(settings: &'static HeatSettings, air: u8) -> Self {
+        let (own, ratio, rests) = (1, 1, 0);
+        let (busy, cores, vectors, messages, lines) = ([0; 2], rests, 0, 0, 0);
+        let rest = HeatLoad { settings, air, busy, cores, ratio, own, vectors, messages, lines };
         Self {
             sensors: ALL.map(|sensor| rest.goal(sensor)),
             hot: [false; SENSORS],
@@ -164,6 +209,7 @@ impl Heat {
         self.sensors.iter_mut().for_each(|sensor| *sensor += degrees * 1000);
     }
 
+    /// True if what a sensor measures is hot.
     pub const fn is_hot(&self, sensor: Sensor) -> bool {
         self.hot[sensor as usize]
     }
@@ -223,10 +269,28 @@ impl Heat {
 
 #[cfg(test)]
 mod tests {
-    use super::{Heat, HeatLoad, ModulesHeat, Sensor};
+    use super::{Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
 
-    /// Air of 25 degrees, an 8592+ at its own 2.8 GHz; 22,000 lines in 4 us are what eight channels carry.
+    /// 64 cores that draw 320 W with their uncore.
+    const SETTINGS: HeatSettings = HeatSettings {
+        core: 3600,
+        uncore: [90_000; 2],
+        full_lines: 22_000,
+        vectors: [135, 170],
+        peak: 150,
+        current: None,
+        sink: 47_000,
+        regulator: 40_000,
+        modules: 38_000,
+        core_rise: 15_000,
+        mesh_rise: 78,
+        regulator_rise: (30_000, 350_000),
+        lines_rise: 900,
+    };
+
+    /// Air of 25 degrees, all cores at their own 2.8 GHz; 22,000 lines in 4 us are what memory carries.
     const FULL: HeatLoad = HeatLoad {
+        settings: &SETTINGS,
         air: 25,
         busy: [32, 32],
         cores: 64,
@@ -239,7 +303,7 @@ mod tests {
 
     #[test]
     fn under_full_load_nothing_is_hot() {
-        let mut heat = Heat::new(25);
+        let mut heat = Heat::new(&SETTINGS, 25);
         assert!(!heat.look(&FULL, 28, 8), "it gets warmer");
         while !heat.look(&FULL, 28, 8) {}
         assert_eq!(heat.ceiling, None);
@@ -256,7 +320,7 @@ mod tests {
     /// After one time constant, eight looks, (7/8)^8 = 0.344 of the way are left: 72 + 0.656 * 15 = 81.8 degrees.
     #[test]
     fn a_part_follows_its_power_with_a_time_constant() {
-        let mut heat = Heat::new(25);
+        let mut heat = Heat::new(&SETTINGS, 25);
         (0..8).for_each(|_| assert!(!heat.look(&FULL, 28, 8)));
         assert!((81_800..81_900).contains(&heat.sensors[Sensor::Core as usize]), "{:?}", heat.sensors);
     }
@@ -264,7 +328,7 @@ mod tests {
     /// At 3.9 GHz a core draws (39/28)^3 = 2.7 times as much: its sensor would come to 72 + 40.5 degrees.
     #[test]
     fn heat_takes_the_highest_turbo_down_to_what_the_limit_allows() {
-        let (mut heat, mut ratio) = (Heat::new(25), 39);
+        let (mut heat, mut ratio) = (Heat::new(&SETTINGS, 25), 39);
         let mut seen = Vec::new();
         for _ in 0..200 {
             heat.look(&HeatLoad { ratio, busy: [8, 0], messages: 0, lines: 0, ..FULL }, 39, 8);
@@ -279,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_hot_other_die_slows_this_one_down() {
-        let mut heat = Heat::new(25);
+        let mut heat = Heat::new(&SETTINGS, 25);
         let load = HeatLoad { ratio: 39, busy: [0, 8], ..FULL };
         // 20 of 40.5 degrees are there after six looks, 26 after eight.
         (0..7).for_each(|_| _ = heat.look(&load, 39, 8));
@@ -297,10 +361,30 @@ mod tests {
         assert_eq!(HeatLoad { busy: [8, 0], ..FULL }.peak_ratio(39), 39);
     }
 
+    /// Eight cores of 11 W at 2.7 GHz and 22 W of uncore, 42 W while memory is busy; the peak is 1.2 times 130 W. With
+    /// memory busy that is 42 + 88 * 1.239 = 151.0 W at 2.9 GHz and 162.7 W at 3.0 GHz; without, 155.2 W at 3.1 GHz.
+    /// Of 115 A, 88 * (30/27)^2 = 108.6 A is below, 88 * (31/27)^2 = 116.0 A not.
+    #[test]
+    fn a_busy_uncore_leaves_less_power_and_the_supply_less_current() {
+        static SMALL: HeatSettings = HeatSettings {
+            core: 11_000,
+            uncore: [22_000, 42_000],
+            full_lines: 3200,
+            peak: 120,
+            current: Some(115_000),
+            ..SETTINGS
+        };
+        let rests = HeatLoad { settings: &SMALL, busy: [8, 0], cores: 8, ratio: 27, own: 27, lines: 0, ..FULL };
+        assert_eq!((rests.peak_ratio(35), rests.current_ratio(35)), (31, 30));
+        let busy = HeatLoad { lines: 5000, ..rests };
+        assert_eq!((busy.peak_ratio(35), busy.current_ratio(35)), (29, 30));
+        assert_eq!((FULL.current_ratio(39), busy.peak_ratio(27)), (39, 27));
+    }
+
     /// Modules in air of 40 degrees are at 78, and with 5.5 lines a nanosecond come to 98.
     #[test]
     fn modules_in_hot_air_are_hot_and_then_critical() {
-        let mut heat = Heat::new(40);
+        let mut heat = Heat::new(&SETTINGS, 40);
         let mut states = Vec::new();
         for _ in 0..40 {
             heat.look(&HeatLoad { air: 40, busy: [0, 0], ..FULL }, 28, 8);

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod channel_conditions;
 pub mod channel_facts;
 pub mod core;
+pub mod heat;
 pub mod host;
 pub mod lanes;
 pub mod line;

@@ -34,6 +34,7 @@ const SIGNALS: &[(&str, &str, &[&str])] = &[
     ("emerald-rapids/cha", "tor", &["TOR_INSERTS", "TOR_OCCUPANCY"]),
     ("emerald-rapids/imc", "pmm_rpq", &["PMM_RPQ_OCCUPANCY", "PMM_RPQ_CYCLES_NE", "PMM_RPQ_INSERTS"]),
     ("emerald-rapids/imc", "pmm_wpq", &["PMM_WPQ_OCCUPANCY", "PMM_WPQ_CYCLES_NE", "PMM_WPQ_INSERTS"]),
+    ("emerald-rapids/imc", "rdb_depth", &["RDB_FULL"]),
     ("emerald-rapids/imc", "rdb", &["RDB_INSERTS", "RDB_NE", "RDB_NOT_EMPTY", "RDB_OCCUPANCY"]),
     ("emerald-rapids/imc", "scoreboard", &["SB_CYCLES_NE", "SB_OCCUPANCY", "SB_INSERTS"]),
     ("emerald-rapids/imc", "starved", &["SB_STRV_ALLOC", "SB_STRV_OCC"]),
@@ -185,6 +186,8 @@ pub fn matching(raw: &Raw, family: &str, row: &Row) -> Option<u64> {
             };
             tag(&[("kind", kind)])
         }
+        // The umask is a number of entries.
+        ("emerald-rapids", "imc", "rdb_depth") => tag(&[("depth", umask)]),
         ("emerald-rapids", "imc", "prefetches") => tag(&[("pmm", u64::from(umask & 7 == 4))]),
         ("emerald-rapids", "imc", "pmm_rpq" | "pmm_wpq") => {
             let bit = number(umask, 0);

@@ -41,14 +41,15 @@ pub fn moment(raw: &Raw) -> Moment {
 
 /// Events that count clocks.
 pub fn is_clock(row: &Row) -> bool {
-    let name = row.event.to_ascii_uppercase();
-    name.ends_with("CLOCKTICKS") && name != "HCLOCKTICKS"
+    row.event.to_ascii_uppercase().ends_with("CLOCKTICKS")
 }
 
 /// What an event is told.
 pub enum Feed {
     /// Nothing: it counts cycles.
     Clock,
+    /// Nothing: it counts every second cycle.
+    HalfClock,
     /// Nothing can make it count by itself.
     Deaf,
     /// A signal with this tag; and with another that it must not count.
@@ -65,7 +66,7 @@ pub enum Feed {
 /// What an event is told.
 pub fn feed(raw: &Raw, family: &str, row: &Row) -> Feed {
     if is_clock(row) {
-        return Feed::Clock;
+        return if row.event == "HCLOCKTICKS" { Feed::HalfClock } else { Feed::Clock };
     }
     if row.event.eq_ignore_ascii_case("nothing") {
         return Feed::Deaf;

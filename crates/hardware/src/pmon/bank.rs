@@ -159,7 +159,7 @@ impl Bank {
         let mut gated = 0;
         let level = match &selection {
             Selection::Nothing => 0,
-            Selection::Clock => 1,
+            Selection::Clock | Selection::HalfClock => 1,
             Selection::Counter0 => instance.counters[0].level(),
             Selection::Signal { signal, measure, predicate, gate } => {
                 gated = gate.as_ref().map_or(0, |gate| entries(gate.signal, &gate.predicate));

@@ -16,6 +16,8 @@ pub struct Conditioning {
     pub edge: bool,
     /// A second condition that must hold in the same cycle.
     pub gate: Option<GateCondition>,
+    /// The input is a clock at half the rate of the unit's: of two cycles the second has no increment.
+    pub halves: bool,
 }
 
 /// A comparison of a second level, joined to the first (E5-2600 Table 2-80, cases 5 and 6).
@@ -40,7 +42,7 @@ impl GateCondition {
 impl Conditioning {
     /// True if increments add up unshaped.
     pub const fn is_raw(self) -> bool {
-        self.thresh == 0 && !self.edge && self.gate.is_none()
+        self.thresh == 0 && !self.edge && self.gate.is_none() && !self.halves
     }
 
     /// True if the gate's level adds up while the first condition holds.
@@ -223,12 +225,34 @@ impl Counter {
 
     #[inline(never)]
     fn advance_shaped(&mut self, cycles: u64) {
-        // Pulses belong to the first cycle; the rest see the level alone.
-        let first = self.level + std::mem::take(&mut self.pending);
-        let counted = self.shaped(first, cycles - 1);
+        let counted = if self.conditioning.halves {
+            self.of_half_clock(cycles)
+        } else {
+            // Pulses belong to the first cycle; the rest see the level alone.
+            let first = self.level + std::mem::take(&mut self.pending);
+            self.shaped(first, cycles - 1)
+        };
         if self.running {
             self.wrap(counted);
         }
+    }
+
+    /// What the last `cycles` add with a clock at half the rate, behind the comparator.
+    fn of_half_clock(&self, cycles: u64) -> u128 {
+        let from = self.at - cycles;
+        let with = self.at.div_ceil(2) - from.div_ceil(2);
+        let without = cycles - with;
+        if self.conditioning.thresh == 0 && !self.conditioning.edge {
+            return u128::from(with);
+        }
+        let [holds, holds_without] = [self.level, 0].map(|increment| self.conditioning.holds(increment));
+        u128::from(match (holds, holds_without) {
+            // Of two cycles one does, and it begins an edge.
+            (true, false) => with,
+            (false, true) => without,
+            (true, true) if !self.conditioning.edge => cycles,
+            _ => 0,
+        })
     }
 
     /// What a cycle with increment `first` and `rest` cycles of the level alone add, behind the comparators.
@@ -277,7 +301,9 @@ impl Counter {
         }
         let room = self.mask - self.value + 1;
         let steady = self.conditioning.asserted(self.level, self.gate);
-        let rate = if self.raw {
+        let rate = if self.conditioning.halves {
+            1
+        } else if self.raw {
             self.level
         } else if self.conditioning.adds_gate() {
             self.gate

@@ -335,7 +335,7 @@ impl Instance {
                 let delta = i64::from(!empty) - self.counters[counter].level() as i64;
                 self.change_level(counter, delta, tick);
             }
-            Measure::Arrivals | Measure::Clock | Measure::Counter0 => {}
+            Measure::Arrivals | Measure::Clock | Measure::HalfClock | Measure::Counter0 => {}
         }
     }
 
@@ -350,6 +350,7 @@ impl Instance {
             invert: control & bits.invert != 0,
             edge: control & bits.edge != 0,
             gate: None,
+            halves: selection == Selection::HalfClock,
         };
         // Occupancies of the E5-2600 PCU have an invert and an edge bit of their own; a gate takes the threshold with it.
         match &selection {

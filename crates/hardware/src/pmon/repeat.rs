@@ -164,7 +164,7 @@ impl Bank {
                 Measure::NonEmpty => {
                     i64::from(matching(new, predicate) > 0) - instance.counters[counter].level() as i64
                 }
-                Measure::Arrivals | Measure::Clock | Measure::Counter0 => 0,
+                Measure::Arrivals | Measure::Clock | Measure::HalfClock | Measure::Counter0 => 0,
             };
             if delta != 0 {
                 instance.change_level(counter, delta, tick);

@@ -12,6 +12,8 @@ pub enum Selection {
     Nothing,
     /// One each cycle.
     Clock,
+    /// One each second cycle.
+    HalfClock,
     /// The increment that counter 0 of the instance sees.
     Counter0,
     /// A signal.
@@ -98,6 +100,7 @@ pub fn of_event(
 ) -> Selection {
     let signal = match (event.measure, event.signal) {
         (Measure::Clock, _) => return Selection::Clock,
+        (Measure::HalfClock, _) => return Selection::HalfClock,
         (Measure::Counter0, _) => return Selection::Counter0,
         (_, Some(signal)) => signal,
         (_, None) => return Selection::Nothing,

@@ -1,5 +1,7 @@
-//! The system agent of a socket (U-Box): interrupts, locks, events for cores, register accesses. They come at random
-//! times, as often as the scenario says.
+//! The system agent of a socket (U-Box): interrupts, locks, events for cores, register accesses. They come from cores
+//! and devices, and at random times as often as the scenario says.
+
+use std::collections::VecDeque;
 
 use pericore_engine::Random;
 use pericore_engine::Tick;
@@ -32,6 +34,8 @@ pub struct SystemAgent {
     /// Ticks of a cycle: it takes one message in each.
     cycle: Tick,
     periodic: Recurring,
+    /// Messages that have come and wait, each since a tick.
+    waiting: VecDeque<(Tick, MessageKind)>,
     free_at: Tick,
     /// Messages so far, wrapping.
     turn: u8,
@@ -44,7 +48,16 @@ impl SystemAgent {
         // A stream of random numbers of its own, away from those of the threads and their pages.
         let random = Random::new(seed, 1 << 33 | u64::from(socket));
         let ticks_per_microsecond = ticks_per_second / 1_000_000;
-        Self { socket, ticks_per_microsecond, cycle, periodic: Recurring::new(random), free_at: 0, turn: 0, hold: None }
+        Self {
+            socket,
+            ticks_per_microsecond,
+            cycle,
+            periodic: Recurring::new(random),
+            waiting: VecDeque::new(),
+            free_at: 0,
+            turn: 0,
+            hold: None,
+        }
     }
 
     const fn ticks(&self, nanoseconds: u64) -> Tick {
@@ -57,6 +70,11 @@ impl SystemAgent {
         self.periodic.begin(accesses, |nanoseconds| in_ticks(nanoseconds, ticks_per_microsecond), now);
     }
 
+    /// A message comes.
+    pub fn comes(&mut self, kind: MessageKind, now: Tick) {
+        self.waiting.push_back((now, kind));
+    }
+
     /// Messages so far, wrapping.
     pub const fn turn(&self) -> u8 {
         self.turn
@@ -64,7 +82,8 @@ impl SystemAgent {
 
     /// The tick of the next message.
     pub fn next_tick(&self) -> Tick {
-        let message = self.periodic.next_tick().unwrap_or(Tick::MAX);
+        let waits = self.waiting.front().map_or(Tick::MAX, |&(since, _)| since);
+        let message = self.periodic.next_tick().unwrap_or(Tick::MAX).min(waits);
         let hold = self.hold.map_or(Tick::MAX, |(_, until)| until);
         message.max(self.free_at).min(hold)
     }
@@ -82,7 +101,10 @@ impl SystemAgent {
         if self.free_at > now {
             return None;
         }
-        let kind = self.periodic.take_first(now)?;
+        let kind = match self.waiting.pop_front() {
+            Some((_, kind)) => kind,
+            None => self.periodic.take_first(now)?,
+        };
         self.free_at = now + self.cycle;
         if kind == MessageKind::Hold {
             // One at a time: a second one is requested for later.

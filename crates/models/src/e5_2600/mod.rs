@@ -10,6 +10,7 @@
 
 mod address;
 mod agent;
+mod background;
 mod caching;
 mod cores;
 mod device;
@@ -17,7 +18,9 @@ mod event;
 mod home;
 mod latency;
 mod links;
+mod memory_and_links;
 mod parameters;
+mod phase_conditions;
 mod phases;
 pub mod power;
 mod request;
@@ -37,6 +40,7 @@ use latency::Latency;
 use links::Links;
 use pericore_dram::{Channel, Outcome};
 use pericore_engine::{Agenda, ClockError, Clocks, ParameterError, Tick, Wheel};
+use phase_conditions::PhaseConditions;
 use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::RingStops;
@@ -87,6 +91,11 @@ pub struct Model {
     power: Vec<PowerUnit>,
     agents: Vec<SystemAgent>,
     devices: Vec<Device>,
+    phase: PhaseConditions,
+    /// Threads also do what a system does besides its workload.
+    system: bool,
+    /// Lines that the memory of each socket has carried.
+    lines_moved: [u64; MOST_SOCKETS as usize],
     rings: RingStops,
     work: Work,
 }
@@ -135,6 +144,9 @@ impl Model {
             power: power.collect(),
             agents: (0..sockets).map(agent).collect(),
             devices: (0..sockets).map(|_| Device::new(lanes())).collect(),
+            phase: PhaseConditions::default(),
+            system: false,
+            lines_moved: [0; MOST_SOCKETS as usize],
             rings: RingStops::new(&parameters),
             work: Work::new(scenario, ticks_per_second),
             map: AddressMap::new(&parameters),

@@ -6,7 +6,7 @@ use pericore_engine::{ClockError, Clocks, ParameterError};
 use pericore_parts::core::{MOST_FILL_BUFFERS, Streamer};
 use pericore_parts::lanes::IoLanes;
 use pericore_parts::llc;
-use pericore_parts::settings::{CORES, SLICES, Settable, Setting};
+use pericore_parts::settings::{CLOSED_PAGES, CORES, SLICES, Settable, Setting};
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 pub use super::power::RATIOS;
@@ -23,6 +23,7 @@ pub const PHASE_SETTINGS: PhaseSettings = PhaseSettings {
         PhaseSetting::PeerFloor,
         PhaseSetting::Prochot,
         PhaseSetting::RegulatorHot,
+        PhaseSetting::Air,
         PhaseSetting::Sleep,
         PhaseSetting::Wake,
         PhaseSetting::PowerDown,
@@ -33,6 +34,7 @@ pub const PHASE_SETTINGS: PhaseSettings = PhaseSettings {
         PhaseSetting::LinkHalf,
         PhaseSetting::LinkOff,
         PhaseSetting::LinkError,
+        PhaseSetting::System,
     ],
     messages: &[
         MessageKind::LegacyWire,
@@ -78,6 +80,7 @@ pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range("regions", 1, MOST_REGIONS as u64), |part, value| part.regions = value as u8),
     (Setting::range("directory", 0, 1), |part, value| part.directory = value != 0),
     (Setting::range("ddio", 1, llc::MOST_WAYS as u64), |part, value| part.device_ways = value as u8),
+    (Setting::range(CLOSED_PAGES, 0, 1), |part, value| part.dram.closes_pages = value == 1),
     (Setting::doubles("ranks", Layout::RANKS as u64), |part, value| part.dram.ranks = value as u8),
 ];
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use pericore_engine::NEVER;
 use pericore_engine::Tick;
 use pericore_facts::e5_2600::E5Reader;
 
@@ -13,11 +12,10 @@ use crate::e5_2600::cores::{Thread, ThreadKind};
 use crate::e5_2600::device::{NO_DEVICE, TRY_AGAIN};
 use crate::e5_2600::event::Event;
 use crate::e5_2600::latency::CorePace;
-use crate::e5_2600::links::PowerSaving;
+use crate::e5_2600::power::Sensed;
 use pericore_facts::e5_2600::RingKind;
-use pericore_parts::channel_conditions::channel_conditions;
 use pericore_parts::core::ThreadState;
-use pericore_workload::{Conditions, CoreSleep, Generator, Kind, Placement, Workload};
+use pericore_workload::{Conditions, CoreSleep, Generator, Kind, MessageKind, Placement, Workload};
 
 /// Microseconds without work for which C3 and C6 are worth their exit: target residencies of Linux's `intel_idle`,
 /// Sandy Bridge. Shorter ones are C1's, in which the power unit counts a core as in C0.
@@ -80,37 +78,28 @@ impl Model {
         if power.sleep == CoreSleep::Unset {
             power.sleep = self.sleep_for(self.work.course.length(self.now));
         }
-        let mut busy = vec![0_u8; self.power.len()];
-        for thread in self.threads.iter().filter(|thread| thread.kind != ThreadKind::Device) {
+        let (mut busy, mut devices) = (vec![0_u8; self.power.len()], vec![false; self.power.len()]);
+        for thread in &self.threads {
             let (socket, core) = self.socket_and_core(thread.core.into());
-            busy[usize::from(socket)] |= 1 << core;
+            match thread.kind {
+                ThreadKind::Device => devices[usize::from(socket)] = true,
+                ThreadKind::Cached | ThreadKind::Streaming => busy[usize::from(socket)] |= 1 << core,
+            }
         }
-        for (socket, busy) in busy.into_iter().enumerate() {
+        self.system = conditions.system;
+        for (socket, (busy, devices)) in busy.into_iter().zip(devices).enumerate() {
             // With the same threads, nothing changes for the cores.
             if !self.work.course.goes_on() {
-                self.power[socket].begin(&power, busy, self.now, reader);
+                self.power[socket].begin(&power, busy, devices, self.now, reader);
                 self.set_pace(socket);
             }
             self.agents[socket].begin(&conditions.errands, self.now);
             self.schedule_units(socket as u16);
         }
-        if !self.links.is_empty() {
-            let ticks = |rest: Option<u64>| rest.map_or(NEVER, |rest| self.work.course.ticks(rest));
-            let power_saving =
-                PowerSaving { half: ticks(conditions.links.half_after), off: ticks(conditions.links.off_after) };
-            self.set_power_saving(power_saving);
-            self.links.error_every = conditions.links.error_every;
-        }
-        let memory = &conditions.memory;
-        let idle = memory.self_refresh.map(|idle| self.work.course.ticks(idle) / self.clocks.dclk.ticks());
-        let settings = channel_conditions(memory, idle);
-        let cycle = self.clocks.dclk.cycles(self.now) + 1;
-        for index in 0..self.channels.len() {
-            self.channels[index].set_conditions(settings, cycle);
-            self.channel_next.set(index, self.channels[index].next_tick());
-        }
-        // Links may have something under way that is not a request any more.
-        self.memory_next = self.channel_next.tick().min(self.links.next);
+        self.links.error_every = conditions.links.error_every;
+        (self.phase.memory, self.phase.links) = (conditions.memory, conditions.links);
+        self.phase.in_force = None;
+        self.follow_power();
     }
 
     /// The C-state that the operating system asks for on cores without work that it expects to stay so for some ticks.
@@ -120,6 +109,14 @@ impl Model {
             WORTH_C3.. => CoreSleep::C3,
             _ => CoreSleep::Awake,
         }
+    }
+
+    /// Cores of a socket with threads that have something to do.
+    fn cores_at_work(&self, socket: u16) -> u16 {
+        let works = |thread: &&Thread| thread.kind != ThreadKind::Device && thread.state != ThreadState::Finished;
+        let places = self.threads.iter().filter(works).map(|thread| self.socket_and_core(thread.core.into()));
+        let busy = places.filter(|(of, _)| *of == socket).fold(0_u16, |busy, (_, core)| busy | 1 << core);
+        busy.count_ones() as u16
     }
 
     /// The cores of a socket go on at the frequency that it runs at now.
@@ -143,8 +140,13 @@ impl Model {
     pub(in crate::e5_2600) fn step_power<R: E5Reader>(&mut self, socket: u16, reader: &mut R) {
         let index = usize::from(socket);
         if self.power[index].next_tick() <= self.now {
-            self.power[index].step(self.now, reader);
+            let sensed = Sensed { carried: self.lines_moved[index], busy: self.cores_at_work(socket) };
+            // Of heat, cores hear by an event.
+            if self.power[index].step(sensed, self.now, reader) {
+                self.send_to_agent(socket, MessageKind::Other);
+            }
             self.set_pace(index);
+            self.follow_power();
             let next = self.power[index].next_tick();
             if next != Tick::MAX {
                 self.wheel.schedule(next.max(self.now + 1), Event::Power.of(socket));
@@ -227,6 +229,7 @@ impl Model {
                 state: ThreadState::Running,
                 kind,
                 outstanding: 0,
+                accesses: 0,
             }
         };
         (0..workload.threads).map(thread).collect()

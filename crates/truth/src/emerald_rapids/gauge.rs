@@ -131,3 +131,45 @@ mod tests {
         assert_eq!((stay.entries, stay.occupied(9), stay.occupied(11)), (2, 6, 8));
     }
 }
+
+/// Numbers of entries that [`Depths`] tells apart.
+const NUMBERS: usize = 32;
+
+/// For each number, the cycles with more entries than that.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Depths {
+    live: usize,
+    above: [u64; NUMBERS],
+}
+
+impl Depths {
+    /// Its sums up to the start of `cycle`.
+    pub fn at(mut self, cycle: u64) -> Self {
+        let live = self.live.min(NUMBERS);
+        self.above[..live].iter_mut().for_each(|cycles| *cycles = cycles.wrapping_add(cycle));
+        self
+    }
+
+    /// An entry comes.
+    #[inline]
+    pub fn enter(&mut self, cycle: u64) {
+        if let Some(cycles) = self.above.get_mut(self.live) {
+            *cycles = cycles.wrapping_sub(cycle);
+        }
+        self.live += 1;
+    }
+
+    /// An entry goes.
+    #[inline]
+    pub fn leave(&mut self, cycle: u64) {
+        self.live -= 1;
+        if let Some(cycles) = self.above.get_mut(self.live) {
+            *cycles = cycles.wrapping_add(cycle);
+        }
+    }
+
+    /// Cycles with more than `number` entries, after [`Depths::at`].
+    pub fn more_than(&self, number: u64) -> u64 {
+        usize::try_from(number).ok().and_then(|number| self.above.get(number)).copied().unwrap_or_default()
+    }
+}

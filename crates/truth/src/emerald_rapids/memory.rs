@@ -3,7 +3,7 @@
 use pericore_dram::{Command, Lane, MajorMode, MemoryState, Pending, Sent};
 use pericore_facts::emerald_rapids::MemoryFact;
 
-use super::gauge::Gauge;
+use super::gauge::{Depths, Gauge};
 
 /// Column commands, as the events tell them apart.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,8 @@ enum Column {
 struct HalfCells {
     /// By column command, whether writes were preferred, whether the request was starved.
     columns: [[[u64; 2]; 2]; 3],
+    /// Of those, the ones that closed their row, by kind.
+    closing: [u64; 3],
     /// By whom the row was opened for, and whether that was starved.
     activates: [[u64; 2]; Lane::COUNT],
     /// Rows closed in the way of somebody, by whom.
@@ -50,7 +52,7 @@ struct HalfCells {
 pub struct ChannelCells {
     halves: [HalfCells; 2],
     /// Reads whose data is on its way in, of both.
-    buffer: Gauge,
+    buffer: Depths,
     /// Subchannels in which a rank's requests wait for heat or power, by rank; in which everything does; that refresh
     /// themselves.
     throttled: [Gauge; 2],
@@ -114,11 +116,17 @@ impl HalfCells {
             Command::WriteMajor | Command::WriteOpportunistic => Column::Write,
         };
         self.columns[column as usize][mode][starved] += 1;
+        self.closing[column as usize] += u64::from(sent.record.closes);
     }
 
     /// Column commands of some kinds.
     fn columns(&self, kinds: &[Column]) -> u64 {
         kinds.iter().map(|&kind| self.columns[kind as usize].as_flattened().iter().sum::<u64>()).sum()
+    }
+
+    /// Those of a kind that left their row open.
+    fn leaving_open(&self, kind: Column) -> u64 {
+        self.columns(&[kind]) - self.closing[kind as usize]
     }
 
     /// Of those, the ones in a mode; in their turn or not.
@@ -162,12 +170,12 @@ impl ChannelCells {
             MemoryFact::Command(sent) => {
                 of.command(&sent);
                 if sent.record.command == Command::Read {
-                    self.buffer.enter(sent.record.cycle, ENDLESS);
+                    self.buffer.enter(sent.record.cycle);
                 }
             }
             MemoryFact::Delivers => {
                 of.buffer.leave(cycle, ENDLESS);
-                self.buffer.leave(cycle, ENDLESS);
+                self.buffer.leave(cycle);
             }
             MemoryFact::Enters(queue) => of.queues[queue as usize].enter(cycle, room[queue as usize]),
             MemoryFact::Leaves(queue) => of.queues[queue as usize].leave(cycle, room[queue as usize]),
@@ -212,11 +220,18 @@ impl ChannelCells {
             let levels = half.modes.iter_mut().chain(&mut half.clock_on).chain([&mut half.buffer]);
             levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
-        let levels = self.throttled.iter_mut().chain([&mut self.critical, &mut self.buffer]);
+        let levels = self.throttled.iter_mut().chain([&mut self.critical]);
+        self.buffer = self.buffer.at(cycle);
         levels.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         for gauge in [&mut self.down, &mut self.refreshing] {
             *gauge = gauge.at(cycle, HALVES);
         }
+    }
+
+    /// RDB_FULL: cycles in which reads of both halves have more than so many entries of the buffer, after
+    /// [`ChannelCells::bring_up`].
+    pub fn more_buffered_than(&self, entries: u64) -> u64 {
+        self.buffer.more_than(entries)
     }
 
     /// The count of an event of the memory controller, after [`ChannelCells::bring_up`].
@@ -233,14 +248,17 @@ impl ChannelCells {
         let sum = |of: &dyn Fn(&HalfCells) -> u64| Some(halves.iter().map(of).sum());
         match (event, name) {
             ("CAS_COUNT", "PCH" | "ALL") | ("CAS_ISSUED_REQ_LEN", "PCH") => sum(&|half| half.columns(&EVERY_COLUMN)),
-            // What precharges at the end has a command of its own, which this controller does not send.
-            ("CAS_COUNT", "RD_PRE_REG" | "RD_PRE_UNDERFILL" | "WR_PRE") => Some(0),
-            ("CAS_COUNT", "RD_REG") | ("CAS_ISSUED_REQ_LEN", "RD_64B") => sum(&|half| half.columns(&[Column::Read])),
-            ("CAS_COUNT", "RD_UNDERFILL") | ("CAS_ISSUED_REQ_LEN", "RD_UFILL_64B") => {
-                sum(&|half| half.columns(&[Column::Underfill]))
-            }
+            // Commands that close their row and those that leave it open are counted apart.
+            ("CAS_COUNT", "RD_PRE_REG") => sum(&|half| half.closing[Column::Read as usize]),
+            ("CAS_COUNT", "RD_PRE_UNDERFILL") => sum(&|half| half.closing[Column::Underfill as usize]),
+            ("CAS_COUNT", "WR_PRE") => sum(&|half| half.closing[Column::Write as usize]),
+            ("CAS_COUNT", "RD_REG") => sum(&|half| half.leaving_open(Column::Read)),
+            ("CAS_COUNT", "RD_UNDERFILL") => sum(&|half| half.leaving_open(Column::Underfill)),
+            ("CAS_COUNT", "WR_NONPRE") => sum(&|half| half.leaving_open(Column::Write)),
+            ("CAS_ISSUED_REQ_LEN", "RD_64B") => sum(&|half| half.columns(&[Column::Read])),
+            ("CAS_ISSUED_REQ_LEN", "RD_UFILL_64B") => sum(&|half| half.columns(&[Column::Underfill])),
             ("CAS_COUNT", "RD") => sum(&|half| half.columns(&READS)),
-            ("CAS_COUNT", "WR" | "WR_NONPRE") | ("CAS_ISSUED_REQ_LEN", "WR_64B") => sum(&|half| half.columns(&WRITES)),
+            ("CAS_COUNT", "WR") | ("CAS_ISSUED_REQ_LEN", "WR_64B") => sum(&|half| half.columns(&WRITES)),
             // A subchannel moves a whole line in one burst of 16: every command is of 64 bytes.
             ("CAS_ISSUED_REQ_LEN", "RD_32B" | "RD_UFILL_32B" | "WR_32B") => Some(0),
             ("CAS_MM", "RD_RMM") => sum(&|half| half.in_mode(&READS, 0)),
@@ -316,7 +334,7 @@ impl ChannelCells {
             ("RDB_INSERTS", "ALL") => Some(self.halves.iter().map(|half| half.buffer.entries).sum()),
             ("RDB_INSERTS", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.entries),
             ("RDB_OCCUPANCY", "") => Some(self.halves.iter().map(|half| half.buffer.occupied).sum()),
-            ("RDB_NE", "ALL") | ("RDB_NOT_EMPTY", "") => Some(self.buffer.nonempty),
+            ("RDB_NE", "ALL") | ("RDB_NOT_EMPTY", "") => Some(self.buffer.more_than(0)),
             ("RDB_NE", "PCH0" | "PCH1") => Some(self.halves[half(subevent)].buffer.nonempty),
             ("MAJOR_MODES", "PREF_RD") => Some(self.halves.iter().map(|half| half.modes[0].occupied).sum()),
             ("MAJOR_MODES", "PREF_WR") => Some(self.halves.iter().map(|half| half.modes[1].occupied).sum()),

@@ -43,6 +43,8 @@ fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
     let (socket, index) = (instance / per_socket, instance % per_socket);
     let cycle = at.clocks.of_unit(unit).cycles(at.now);
     match (unit, event) {
+        // 2.3.5: HCLK has half the rate of the channel's clock.
+        ("imc", "HCLOCKTICKS") => return Some(cycle.div_ceil(2)),
         (_, "CLOCKTICKS" | "CMS_CLOCKTICKS" | "Clockticks" | "DCLK_FIXED" | "UCLK_FIXED") => return Some(cycle),
         (_, "FRCTR_IOCLK" | "FRCTR_DCLK") => return Some(cycle),
         ("cha", "TOR_INSERTS" | "TOR_OCCUPANCY") => {
@@ -67,6 +69,10 @@ fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
             cells.rejects.value(event, subevent).or_else(|| agent_names::value(cells, event, subevent))
         }
         "m2m" => cells.memory_units[number].value(event, subevent),
+        // The umask is the number, which is 0 in Intel's file.
+        "imc" if event == "RDB_FULL" => {
+            Some(cells.channels[number].more_buffered_than(question.filter("umask").unwrap_or(0)))
+        }
         "imc" => cells.channels[number].value(event, subevent),
         "m3upi" => link_names::mesh_side(&cells.links[number], event, subevent),
         "upi" => link_names::link_layer(at, &cells.links[number], question),

@@ -5,8 +5,8 @@ use super::words::words;
 /// Who bounds the frequency, in ratios of 100 MHz. `None` leaves it to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FrequencyBounds {
-    /// The operating system asks for no more; without a wish it asks for what the part's cores run at by themselves.
-    pub wish: Option<u8>,
+    /// The operating system asks for no more; without a request it asks for what the part's cores run at by themselves.
+    pub request: Option<u8>,
     /// Temperature allows no more.
     pub thermal: Option<u8>,
     /// The power budget allows no more.

@@ -239,7 +239,7 @@ fn condition<'a>(
 ) -> Result<(), ScenarioError> {
     let (frequency, memory) = (&mut conditions.frequency, &mut conditions.memory);
     match setting {
-        PhaseSetting::Frequency => frequency.wish = line.ratio("frequency 2100MHz")?,
+        PhaseSetting::Frequency => frequency.request = line.ratio("frequency 2100MHz")?,
         PhaseSetting::ThermalLimit => frequency.thermal = line.ratio("thermal-limit 2100MHz")?,
         PhaseSetting::PowerLimit => frequency.power = line.ratio("power-limit 2100MHz")?,
         PhaseSetting::CurrentLimit => frequency.current = line.ratio("current-limit 2100MHz")?,

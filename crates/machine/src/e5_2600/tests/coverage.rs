@@ -20,13 +20,15 @@ use pericore_parts::work::Worker;
 use pericore_workload::Scenario;
 
 /// The shipped scenarios, and the machines that they are for.
-const SHIPPED: [(&str, &str, &str); 8] = [
+const SHIPPED: [(&str, &str, &str); 10] = [
     ("cores", "e5-2600", include_str!("../../../scenarios/cores.scenario")),
     ("devices", "e5-2600", include_str!("../../../scenarios/devices.scenario")),
     ("heat", "e5-2600", include_str!("../../../scenarios/heat.scenario")),
     ("night", "e5-2600", include_str!("../../../scenarios/night.scenario")),
     ("memory", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/memory.scenario")),
+    ("turbo", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/turbo.scenario")),
     ("sockets", "e5-2600:sockets=2", include_str!("../../../scenarios/sockets.scenario")),
+    ("host", "e5-2600:sockets=2", include_str!("../../../scenarios/host.scenario")),
     ("ring-of-four", "e5-2600:sockets=4", include_str!("../../../scenarios/ring-of-four.scenario")),
     ("directory", "e5-2600:sockets=4,directory=1", include_str!("../../../scenarios/directory.scenario")),
 ];
@@ -98,7 +100,7 @@ fn counts(unit: &'static Unit, index: usize, config: u64, tally: &Tally) -> bool
         };
         match compile(unit, 0, config, true, filter) {
             Selection::Nothing => false,
-            Selection::Clock | Selection::Counter0 => true,
+            Selection::Clock | Selection::HalfClock | Selection::Counter0 => true,
             Selection::Signal { signal, measure, predicate, .. } => {
                 debug_assert!(measure != Measure::Clock);
                 tally.seen.keys().any(|&(u, s, tag)| (u, s) == (index, signal) && predicate.matches(tag))
@@ -159,7 +161,8 @@ fn the_share_holds_and_the_table_is_current() {
     let events: Vec<Label> = labelled.iter().map(|(_, _, labels)| whole(labels)).collect();
     let selections: Vec<&Label> = labelled.iter().flat_map(|(_, _, labels)| labels).collect();
     let shares = [share_modelled(events.iter()), share_modelled(selections.iter().copied())];
-    for (what, (counting, all, per_cent)) in ["events", "selections"].into_iter().zip(shares) {
+    for ((what, (counting, all, per_cent)), least) in ["events", "selections"].into_iter().zip(shares).zip(SHARES) {
+        assert!(per_cent >= least, "{counting} of {all} {what} count, {per_cent:.1} %");
         writeln!(
             table,
             "- In the count, and not by a key of a scenario that names it: {counting} of {all} {what}, {per_cent:.1} %."
@@ -220,7 +223,7 @@ fn labels(tallies: &[(&'static str, Tally)], reasons: &Reasons) -> Vec<Row> {
                 let is_named = named.pairs().any(|(_, events)| fits(events.as_bytes(), full.as_bytes()));
                 let is_scripted = is_named && !stripped.iter().any(|tally| counts(unit, index, config, tally));
                 let origin = match event.measure {
-                    Measure::Clock | Measure::Counter0 => CountOrigin::Derived,
+                    Measure::Clock | Measure::HalfClock | Measure::Counter0 => CountOrigin::Derived,
                     _ if is_scripted => CountOrigin::Scripted,
                     _ => CountOrigin::Emergent,
                 };
@@ -239,5 +242,7 @@ fn labels(tallies: &[(&'static str, Tally)], reasons: &Reasons) -> Vec<Row> {
     rows
 }
 
-/// Per cent of the guide's selections that must count. Issue 7 asks for 85.
+/// Per cent of the guide's selections that must count.
 const LEAST: f64 = 93.0;
+/// Per cent of the events and of the selections in the count that must count, not scripted.
+const SHARES: [f64; 2] = [91.0, 87.0];

@@ -2,7 +2,7 @@
 
 use pericore_engine::Clocks;
 use pericore_engine::Tick;
-use pericore_models::e5_2600::power::PowerUnit;
+use pericore_models::e5_2600::power::{PowerUnit, Sensed};
 
 use pericore_hardware::signal::Wiring;
 use pericore_truth::Question;
@@ -23,11 +23,11 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
     unit.start(&mut ledger);
     let mut now = 0;
     for (conditions, busy, microseconds) in phases {
-        unit.begin(conditions, *busy, now, &mut ledger);
+        unit.begin(conditions, *busy, false, now, &mut ledger);
         let end = now + microseconds * MICROSECOND;
         while unit.next_tick() < end {
             now = unit.next_tick();
-            unit.step(now, &mut ledger);
+            unit.step(Sensed::default(), now, &mut ledger);
         }
         now = end;
     }
@@ -42,14 +42,14 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
 }
 
 fn requested(ratio: u8) -> Conditions {
-    Conditions { frequency: FrequencyBounds { wish: Some(ratio), ..Default::default() }, ..Default::default() }
+    Conditions { frequency: FrequencyBounds { request: Some(ratio), ..Default::default() }, ..Default::default() }
 }
 
 #[test]
 fn up_the_voltage_goes_first_and_down_the_frequency() {
     // 2.7 to 3.1 GHz: four steps of 1 us of voltage, then 10 us of locking. Down by 1.9 GHz: 10 us, then 19 us. 800
     // cycles are 1 us.
-    let phases = [(requested(31), 0xFF, 100), (requested(12), 0xFF, 100)];
+    let phases = [(requested(31), 0, 100), (requested(12), 0, 100)];
     let events = [
         ("VOLT_TRANS_CYCLES_INCREASE", ""),
         ("VOLT_TRANS_CYCLES_DECREASE", ""),

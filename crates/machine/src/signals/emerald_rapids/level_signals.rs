@@ -4,7 +4,7 @@ use pericore_facts::emerald_rapids::{INBOUND_DATA, INBOUND_READS, OWN_CREDITS, S
 
 use super::lines::Lines;
 use super::lines::binding::Line;
-use super::lines::levels::{LevelLines, LevelNumber, LevelRow};
+use super::lines::levels::{DeepLine, LevelLines, LevelNumber, LevelRow};
 
 /// A level of all instances of a unit.
 #[derive(Debug, Clone)]
@@ -95,18 +95,22 @@ impl LevelSignals {
         &self.levels[usize::from(level)].lines
     }
 
-    /// The occupancies of a level's signals, of which there are so many or as many as were counted.
+    /// The occupancies of a level's signals by tag, of which there are so many or as many as were counted.
     pub fn occupancy(
         &self,
         level: LevelNumber,
         instance: UnitInstance,
         live: Option<u64>,
-        mut add: impl FnMut(Line, u64),
+        mut add: impl FnMut(Line, u64, u64),
     ) {
-        let SignalLevel { lines: LevelLines { each, full, nonempty }, room, .. } = &self.levels[usize::from(level.0)];
+        let SignalLevel { lines: LevelLines { each, full, nonempty, deep }, room, .. } =
+            &self.levels[usize::from(level.0)];
         let live = live.unwrap_or_else(|| self.live(level, instance).into());
-        each.iter().flatten().for_each(|line| add(*line, live));
-        full.iter().for_each(|line| add(*line, (live >= *room).into()));
-        nonempty.iter().for_each(|line| add(*line, (live > 0).into()));
+        each.iter().flatten().for_each(|line| add(*line, line.tag(), live));
+        full.iter().for_each(|line| add(*line, line.tag(), (live >= *room).into()));
+        nonempty.iter().for_each(|line| add(*line, line.tag(), (live > 0).into()));
+        deep.iter().for_each(|deep| {
+            (0..DeepLine::NUMBERS).for_each(|than| add(deep.line, deep.tag(than), (live > than).into()))
+        });
     }
 }

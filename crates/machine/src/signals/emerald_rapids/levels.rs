@@ -7,7 +7,7 @@ use pericore_hardware::signal::SignalSink;
 use super::emitter::SignalMaker;
 use super::level_signals::SignalLevel;
 use super::lines::binding::Line;
-use super::lines::levels::{LevelLines, LevelNumber};
+use super::lines::levels::{DeepLine, LevelLines, LevelNumber};
 
 impl<S: SignalSink> SignalMaker<'_, S> {
     /// One more of a level (`COMES`), or one less.
@@ -38,14 +38,15 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         most: u64,
         at: Tick,
     ) {
-        let SignalLevel { lines: LevelLines { each, full, nonempty }, room, .. } =
+        let SignalLevel { lines: LevelLines { each, full, nonempty, deep }, room, .. } =
             &self.signals.levels.levels[usize::from(level.0)];
-        let mut emit = |line: &Line| {
+        let mut emit = |line: Line, tag: u64| {
             let wire = line.wire(self.signals.stride, socket, index);
-            if COMES { self.sink.enter(wire, line.tag(), at) } else { self.sink.leave(wire, line.tag(), at) }
+            if COMES { self.sink.enter(wire, tag, at) } else { self.sink.leave(wire, tag, at) }
         };
-        each.iter().flatten().for_each(&mut emit);
-        full.iter().filter(|_| most == *room).for_each(&mut emit);
-        nonempty.iter().filter(|_| most == 1).for_each(&mut emit);
+        each.iter().flatten().for_each(|line| emit(*line, line.tag()));
+        full.iter().filter(|_| most == *room).for_each(|line| emit(*line, line.tag()));
+        nonempty.iter().filter(|_| most == 1).for_each(|line| emit(*line, line.tag()));
+        deep.iter().filter(|_| most <= DeepLine::NUMBERS).for_each(|deep| emit(deep.line, deep.tag(most - 1)));
     }
 }

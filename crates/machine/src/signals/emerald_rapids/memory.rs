@@ -25,15 +25,20 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 clock_on.into_iter().for_each(|rank| self.level::<true>(rank, channel, at));
             }
             MemoryFact::Command(sent) => {
-                let buffer = lines.buffers[h];
+                let (buffer, both) = (lines.buffers[h], lines.buffer);
                 if self.signals.observes(lines.corrected, channel) {
                     self.command(channel, h, &sent, at);
                 }
                 if sent.record.command == Command::Read {
                     self.level::<true>(buffer, channel, at);
+                    self.level::<true>(both, channel, at);
                 }
             }
-            MemoryFact::Delivers => self.level::<false>(lines.buffers[h], channel, at),
+            MemoryFact::Delivers => {
+                let (buffer, both) = (lines.buffers[h], lines.buffer);
+                self.level::<false>(buffer, channel, at);
+                self.level::<false>(both, channel, at);
+            }
             MemoryFact::Enters(queue) => {
                 self.level::<true>(lines.queues[queue as usize][h], channel, at);
                 self.happens(channel, self.signals.lines.memory.low[queue as usize][h], at);
@@ -103,7 +108,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let (lines, commands) = (&self.signals.lines.memory, &self.signals.lines.commands);
         let (columns, lengths, tag) = (commands.columns, commands.lengths, |kind| commands.tag(kind, h as u8));
         // Lengths: read, underfill, write, each of a whole line.
-        let (of_kind, of_length) = (tag(kind), tag(kind / 2));
+        let (of_kind, of_length) = (tag(kind + u8::from(sent.record.closes)), tag(kind / 2));
         let writes = usize::from(kind == PLAIN_WRITE);
         let mode = lines.modes[writes][usize::from(prefers_writes(sent.mode))][h];
         let age = lines.ages[writes][usize::from(sent.starved)][h];

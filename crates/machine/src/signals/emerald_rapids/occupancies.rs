@@ -68,7 +68,7 @@ impl Signals {
         for &level in levels {
             // Cores' requests may have come to it unheard.
             let live = (level == self.lines.agents.ingress).then(|| ingress((socket, index)));
-            self.levels.occupancy(level, (socket, index), live, |line, count| add(line, line.tag(), count));
+            self.levels.occupancy(level, (socket, index), live, &mut add);
         }
         if *has_table {
             let table = self.observation.table((socket, index));

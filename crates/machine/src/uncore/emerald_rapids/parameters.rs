@@ -12,6 +12,7 @@ use super::layout::{Floor, SPREAD};
 use super::tags::sizes::{MOST_SET_BITS, MOST_WAYS};
 use crate::uncore::{CORES, SLICES, Settable, Setting};
 use pericore_facts::emerald_rapids::Clocks;
+use pericore_parts::settings::CLOSED_PAGES;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 /// Devices behind a socket's CXL links.
@@ -25,6 +26,7 @@ pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
     (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
+    (Setting::range(CLOSED_PAGES, 0, 1), |part, value| part.dram.closes_pages = value == 1),
     (Setting::range(ACCELERATORS, 0, MOST_EXPANDERS), |part, value| part.accelerators = value as u8),
 ];
 

@@ -5,10 +5,8 @@
 //! cores, mesh and memory do, and heat lowers the frequency and holds memory back.
 
 mod bounds;
-mod heat;
 mod package;
 
-use heat::{HeatLoad, LOOK};
 use package::{AIR, Package};
 use pericore_engine::Tick;
 
@@ -17,6 +15,7 @@ use super::Parameters;
 use super::event::Event;
 use super::times::CoreTimes;
 use pericore_facts::emerald_rapids::{CState, Fact, PackageCondition, Readers};
+use pericore_parts::heat::{HeatLoad, LOOK};
 use pericore_workload::{Conditions, CoreSleep};
 
 /// Microseconds that a package without running cores stays in C2E before it goes on to C6 (assumption).

@@ -63,6 +63,9 @@ impl Model {
                             state.held = None;
                             let kind = if store { RequestKind::ReadForOwnership } else { RequestKind::DataRead };
                             let request = self.send_request(kind, core, tid, line, reader);
+                            if self.system {
+                                self.background_traffic(thread);
+                            }
                             let state = &mut self.threads[index];
                             if blocking {
                                 state.state = ThreadState::ForData(request);

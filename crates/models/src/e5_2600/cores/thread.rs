@@ -46,6 +46,8 @@ pub struct Thread {
     pub kind: ThreadKind,
     /// Requests of a device that are under way.
     pub outstanding: u8,
+    /// Misses, or a device's lines, that its system has seen.
+    pub accesses: u32,
 }
 
 impl Thread {

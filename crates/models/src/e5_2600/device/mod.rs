@@ -242,6 +242,9 @@ impl Model {
     pub(in crate::e5_2600) fn device_done<R: E5Reader>(&mut self, socket: usize, thread: u16, reader: &mut R) {
         self.work.done += 1;
         self.threads[usize::from(thread)].outstanding -= 1;
+        if self.system {
+            self.device_interrupts(thread);
+        }
         self.wake_devices(socket, reader);
     }
 }

@@ -95,6 +95,8 @@ impl Model {
     /// What a channel has just told the home agent.
     pub(in crate::e5_2600) fn take_outcomes<R: E5Reader>(&mut self, channel: usize, reader: &mut R) {
         let (home, channel) = self.map.home_and_channel(channel);
+        let lines = self.outcomes.iter().filter(|outcome| !matches!(outcome, Outcome::Posted { .. })).count();
+        self.lines_moved[home] += lines as u64;
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {

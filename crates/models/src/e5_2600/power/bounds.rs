@@ -39,7 +39,7 @@ impl Decision {
         let ceilings = [
             (PowerFact::ThermalLimit, bounds.thermal),
             (PowerFact::PowerLimit, bounds.power),
-            (PowerFact::SystemRequest, Some(bounds.wish.unwrap_or(nominal))),
+            (PowerFact::SystemRequest, Some(bounds.request.unwrap_or(nominal))),
             (PowerFact::CurrentLimit, bounds.current),
         ];
         let floors = [(PowerFact::IoFloor, bounds.io_floor), (PowerFact::PeerFloor, bounds.peer_floor)];
@@ -93,12 +93,12 @@ mod tests {
     fn without_bounds_the_system_gets_the_nominal_frequency_that_it_asks_for() {
         assert_eq!(of(FrequencyBounds::default()), (27, vec![PowerFact::SystemRequest]));
         // At the highest turbo there is nothing higher to be kept from.
-        assert_eq!(of(FrequencyBounds { wish: Some(35), ..Default::default() }), (35, vec![]));
+        assert_eq!(of(FrequencyBounds { request: Some(35), ..Default::default() }), (35, vec![]));
     }
 
     #[test]
     fn the_lowest_ceiling_decides_and_equal_ones_share() {
-        let bounds = FrequencyBounds { wish: Some(35), thermal: Some(20), power: Some(20), ..Default::default() };
+        let bounds = FrequencyBounds { request: Some(35), thermal: Some(20), power: Some(20), ..Default::default() };
         assert_eq!(of(bounds), (20, vec![PowerFact::ThermalLimit, PowerFact::PowerLimit]));
         let bounds = FrequencyBounds { current: Some(18), ..bounds };
         assert_eq!(of(bounds), (18, vec![PowerFact::CurrentLimit]));
@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn a_floor_goes_before_ceilings_and_overheating_before_everything() {
-        let bounds = FrequencyBounds { wish: Some(12), io_floor: Some(16), peer_floor: Some(14), ..Default::default() };
+        let bounds =
+            FrequencyBounds { request: Some(12), io_floor: Some(16), peer_floor: Some(14), ..Default::default() };
         assert_eq!(of(bounds), (16, vec![PowerFact::IoFloor]));
         let hot = FrequencyBounds { prochot_external: true, ..bounds };
         assert_eq!(of(hot), (12, vec![PowerFact::ProchotExternal]));

@@ -30,7 +30,7 @@ pub struct CoreUnit {
     number: u8,
     stage: Stage,
     until: Tick,
-    wish: CoreSleep,
+    request: CoreSleep,
     wake: Option<Tick>,
     busy: bool,
     /// When it fell asleep, and how long it slept the last time.
@@ -45,7 +45,7 @@ impl CoreUnit {
             number,
             stage: Stage::In(CoreState::C0),
             until: Tick::MAX,
-            wish: CoreSleep::Awake,
+            request: CoreSleep::Awake,
             wake: None,
             busy: true,
             asleep_since: 0,
@@ -85,8 +85,8 @@ impl CoreUnit {
     }
 
     /// What it is to do from now on. Changes begin with the next step.
-    pub const fn plan(&mut self, wish: CoreSleep, wake: Option<Tick>, busy: bool, now: Tick) {
-        self.wish = wish;
+    pub const fn plan(&mut self, request: CoreSleep, wake: Option<Tick>, busy: bool, now: Tick) {
+        self.request = request;
         self.wake = wake;
         self.busy = busy;
         if !self.moves() {
@@ -114,7 +114,7 @@ impl CoreUnit {
                 }
                 Stage::In(CoreState::C0) if self.stays_awake() => self.until = Tick::MAX,
                 Stage::In(CoreState::C0) => {
-                    let requested = if self.wish == CoreSleep::C6 { CoreState::C6 } else { CoreState::C3 };
+                    let requested = if self.request == CoreSleep::C6 { CoreState::C6 } else { CoreState::C3 };
                     let demoted = requested == CoreState::C6 && self.last_sleep < TOO_SHORT * microsecond;
                     if demoted {
                         out.reader.read(out.now, E5Fact::Demotes(out.socket, self.number));
@@ -133,7 +133,7 @@ impl CoreUnit {
     }
 
     fn stays_awake(&self) -> bool {
-        self.busy || matches!(self.wish, CoreSleep::Unset | CoreSleep::Awake)
+        self.busy || matches!(self.request, CoreSleep::Unset | CoreSleep::Awake)
     }
 
     fn leave<R: E5Reader>(&mut self, from: CoreState, to: CoreState, ticks: Tick, out: &mut Out<'_, R>) {

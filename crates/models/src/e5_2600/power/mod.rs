@@ -3,17 +3,22 @@
 //! A frequency change takes its time: up, the voltage rises first; down, the frequency falls first. Cores without work
 //! ask for the C-state of the phase; one that was woken soon after its last sleep is given a lighter state than it asks
 //! for. Cores run at the frequency once it has changed; ring, slices and home agents keep their nominal clock, which
-//! real ones do not.
+//! real ones do not. What cores and memory do takes power and heats the package; what that allows bounds the frequency
+//! and holds memory back.
 
 mod bounds;
+mod budget;
 mod cores;
 
 use bounds::Decision;
 pub use bounds::RATIOS;
+use budget::Budget;
+pub use budget::Sensed;
 use cores::CoreUnit;
 use pericore_engine::Tick;
 use pericore_facts::e5_2600::{E5Fact, E5Reader, PowerFact, PowerState};
-use pericore_workload::Conditions;
+use pericore_parts::heat::LOOK;
+use pericore_workload::{Conditions, FrequencyBounds, MemoryConditions};
 
 /// Nanoseconds of a frequency change, in which the clocks lock anew (assumption: the usual order of such loops).
 const FREQUENCY_CHANGE: u64 = 10_000;
@@ -50,6 +55,11 @@ pub struct PowerUnit {
     cores: Vec<CoreUnit>,
     moving: u8,
     all_asleep: bool,
+    /// What the phase asks for.
+    bounds: FrequencyBounds,
+    budget: Budget,
+    /// When the next look at the sensors is due.
+    look_at: Tick,
 }
 
 /// Where the power unit's changes go.
@@ -95,6 +105,9 @@ impl PowerUnit {
             cores: (0..cores).map(CoreUnit::new).collect(),
             moving: 0,
             all_asleep: false,
+            bounds: FrequencyBounds::default(),
+            budget: Budget::new(),
+            look_at: Tick::MAX,
         }
     }
 
@@ -106,10 +119,24 @@ impl PowerUnit {
         self.cores.iter().for_each(|core| core.start(&mut out));
     }
 
-    /// A phase begins: `busy` are the cores that have work, one bit each.
-    pub fn begin<R: E5Reader>(&mut self, conditions: &Conditions, busy: u8, now: Tick, reader: &mut R) {
+    /// A phase begins: `busy` are the cores that have work, one bit each; `devices`, that those of the socket have.
+    pub fn begin<R: E5Reader>(&mut self, conditions: &Conditions, busy: u8, devices: bool, now: Tick, reader: &mut R) {
+        self.bounds = conditions.frequency;
+        self.budget.begin(conditions.air, busy.count_ones() as u16, devices);
+        self.look_at = now + LOOK * self.ticks_per_microsecond;
+        self.decide(now, reader);
+        let ticks = |nanoseconds: u64| nanoseconds * self.ticks_per_microsecond / 1000;
+        let wake = conditions.wake.map(ticks);
+        for core in &mut self.cores {
+            core.plan(conditions.sleep, wake, busy >> core.number() & 1 == 1, now);
+        }
+        self.change(now, reader);
+    }
+
+    /// Decides anew how fast cores run.
+    fn decide<R: E5Reader>(&mut self, now: Tick, reader: &mut R) {
         let mut out = Out { socket: self.socket, now, held: &mut self.held, reader };
-        let decision = Decision::of(&conditions.frequency);
+        let decision = Decision::of(&self.budget.bound(&self.bounds));
         for fact in Decision::ALL {
             let (before, after) = (self.decision.holds(fact), decision.holds(fact));
             if before != after {
@@ -117,12 +144,25 @@ impl PowerUnit {
             }
         }
         self.decision = decision;
-        let ticks = |nanoseconds: u64| nanoseconds * self.ticks_per_microsecond / 1000;
-        let wake = conditions.wake.map(ticks);
-        for core in &mut self.cores {
-            core.plan(conditions.sleep, wake, busy >> core.number() & 1 == 1, now);
-        }
-        self.step(now, reader);
+    }
+
+    /// A look at the sensors. True if a core has just become hot.
+    fn look<R: E5Reader>(&mut self, sensed: Sensed, now: Tick, reader: &mut R) -> bool {
+        let before = self.budget.is_hot();
+        let rests = self.budget.look(&self.bounds, self.decision.ratio, sensed);
+        self.look_at = if rests { Tick::MAX } else { now + LOOK * self.ticks_per_microsecond };
+        self.decide(now, reader);
+        !before && self.budget.is_hot()
+    }
+
+    /// What the unit makes of a phase's settings of its memory. It `rests` while the whole machine sleeps.
+    pub fn memory(&self, phase: &MemoryConditions, rests: bool) -> MemoryConditions {
+        self.budget.memory(phase, rests)
+    }
+
+    /// True if all its cores sleep, and its devices have nothing to do.
+    pub const fn is_asleep(&self) -> bool {
+        self.all_asleep && !self.budget.has_devices_at_work()
     }
 
     /// Reports what holds as if it ended now.
@@ -139,7 +179,7 @@ impl PowerUnit {
 
     /// The tick of the next change.
     pub fn next_tick(&self) -> Tick {
-        self.cores.iter().map(CoreUnit::next_tick).fold(self.ramp_until, Tick::min)
+        self.cores.iter().map(CoreUnit::next_tick).fold(self.ramp_until.min(self.look_at), Tick::min)
     }
 
     /// When a core that has work executes.
@@ -147,8 +187,14 @@ impl PowerUnit {
         self.cores.get(usize::from(core)).map_or(0, |core| core.awake_at(self.ticks_per_microsecond))
     }
 
-    /// Makes the changes that are due.
-    pub fn step<R: E5Reader>(&mut self, now: Tick, reader: &mut R) {
+    /// Makes the changes that are due. True if a core has just become hot.
+    pub fn step<R: E5Reader>(&mut self, sensed: Sensed, now: Tick, reader: &mut R) -> bool {
+        let becomes_hot = self.look_at <= now && self.look(sensed, now, reader);
+        self.change(now, reader);
+        becomes_hot
+    }
+
+    fn change<R: E5Reader>(&mut self, now: Tick, reader: &mut R) {
         let mut out = Out { socket: self.socket, now, held: &mut self.held, reader };
         let microsecond = self.ticks_per_microsecond;
         for core in &mut self.cores {

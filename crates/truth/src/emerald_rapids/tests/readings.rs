@@ -34,7 +34,7 @@ fn clocks_that_are_enabled_and_modes_that_preempt() {
 #[test]
 fn a_buffer_holds_what_either_half_reads() {
     let command = |command, cycle| {
-        let record = CommandRecord { cycle, command, rank: 0, bank: 0, row: 0 };
+        let record = CommandRecord { cycle, command, rank: 0, bank: 0, row: 0, closes: false };
         MemoryFact::Command(Sent { record, lane: Lane::Reads, mode: MajorMode::Read, starved: false })
     };
     let facts = [
@@ -51,7 +51,7 @@ fn a_buffer_holds_what_either_half_reads() {
     counts(&at, 0, "imc/RDB_INSERTS.ALL", 3);
     counts(&at, 0, "imc/RDB_OCCUPANCY", 30);
     counts(&at, 0, "imc/RDB_NE.PCH0", 20);
-    for either in ["RDB_NE.ALL", "RDB_NOT_EMPTY"] {
+    for either in ["RDB_NE.ALL", "RDB_NOT_EMPTY", "RDB_FULL"] {
         counts(&at, 0, &format!("imc/{either}"), 25);
     }
 }
@@ -102,7 +102,7 @@ fn who_cannot_pay_is_blocked_in_each_cycle() {
 #[test]
 fn a_row_for_an_underfill_is_opened_for_a_read() {
     let opens = |lane, starved| {
-        let record = CommandRecord { cycle: 0, command: Command::Activate, rank: 0, bank: 0, row: 7 };
+        let record = CommandRecord { cycle: 0, command: Command::Activate, rank: 0, bank: 0, row: 7, closes: false };
         MemoryFact::Command(Sent { record, lane, mode: MajorMode::Write, starved })
     };
     let facts = [

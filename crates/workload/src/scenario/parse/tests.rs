@@ -21,7 +21,7 @@ fn phases_have_a_workload_or_a_pause_and_conditions() {
     assert_eq!((night.workload.as_ref(), night.nanoseconds), (None, Some(300_000)));
     let conditions = &night.conditions;
     assert_eq!((conditions.sleep, conditions.wake), (CoreSleep::C6, Some(50_000)));
-    assert_eq!((conditions.frequency.wish, conditions.frequency.thermal), (Some(12), Some(20)));
+    assert_eq!((conditions.frequency.request, conditions.frequency.thermal), (Some(12), Some(20)));
     assert_eq!((conditions.memory.throttle, conditions.memory.error_every), (Some((2, 30)), 500));
     assert_eq!(conditions.memory.self_refresh, Some(10_000));
 }

@@ -5,12 +5,13 @@ use pericore_hardware::signal::{Wiring, WiringError};
 
 use super::binding::{Line, bind_signal};
 
-/// Kinds of column commands, as the signal numbers them.
+/// Kinds of column commands, as the signal numbers them; one that closes its row has the next number.
 pub const REGULAR: u8 = 0;
 pub const UNDERFILL: u8 = 2;
 pub const PLAIN_WRITE: u8 = 4;
 /// The kinds of column commands, and of activates, that there are.
-const COLUMNS: [u8; 3] = [REGULAR, UNDERFILL, PLAIN_WRITE];
+const COLUMNS: [u8; 6] = [REGULAR, REGULAR + 1, UNDERFILL, UNDERFILL + 1, PLAIN_WRITE, PLAIN_WRITE + 1];
+const LENGTHS: [u8; 3] = [REGULAR / 2, UNDERFILL / 2, PLAIN_WRITE / 2];
 const ACTIVATE_KINDS: [u8; 4] = [0, 2, 3, 5];
 
 /// Signals of the memory channels' commands.
@@ -32,7 +33,7 @@ impl CommandLines {
         };
         Ok(Self {
             columns: bind_signal(wiring, "imc", "cas", tags(&COLUMNS))?,
-            lengths: bind_signal(wiring, "imc", "cas_length", tags(&COLUMNS.map(|kind| kind / 2)))?,
+            lengths: bind_signal(wiring, "imc", "cas_length", tags(&LENGTHS))?,
             activates: bind_signal(wiring, "imc", "activates", tags(&ACTIVATE_KINDS))?,
             kind,
             pseudo,

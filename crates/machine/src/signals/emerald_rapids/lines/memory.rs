@@ -33,6 +33,8 @@ lines! {
         /// By queue.
         queues: [Halves<LevelNumber>; 2],
         buffers: Halves<LevelNumber>,
+        /// Of both halves.
+        buffer: LevelNumber,
         /// Reads, writes.
         preferred: [LevelNumber; 2],
         /// By rank.

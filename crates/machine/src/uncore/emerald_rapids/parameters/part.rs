@@ -177,6 +177,7 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         write_high: of.number("memory_write_high")?,
         write_low: of.number("memory_write_low")?,
         page_idle: of.number("memory_page_idle")?,
+        closes_pages: false,
         trtrs: of.number("memory_rank_turn")?,
         ..timing("memory", &memory)?.1
     };

@@ -20,7 +20,7 @@ pub struct Findings {
 
 /// The ratio that software asks for; `own` is that of a part whose software asks for none.
 pub fn requested(bounds: &FrequencyBounds, own: u8) -> u8 {
-    bounds.wish.unwrap_or(own)
+    bounds.request.unwrap_or(own)
 }
 
 /// A frequency and the reasons for it.
@@ -33,7 +33,7 @@ pub struct Decision {
 
 impl Decision {
     /// Overheating goes before the floor, the floor before ceilings; the lowest ceiling decides. A bound counts while the package runs at
-    /// it and would otherwise run higher (a ceiling) or lower (the floor). `ratios` are the least, the one of those who wish none, and the
+    /// it and would otherwise run higher (a ceiling) or lower (the floor). `ratios` are the least, the one of those who request none, and the
     /// highest.
     pub fn of(bounds: &FrequencyBounds, found: &Findings, ratios: [u8; 3]) -> Self {
         let [least, own, turbo] = ratios;
@@ -48,8 +48,8 @@ impl Decision {
             clip,
             found.peak.map(|ratio| (PackageCondition::PeakPower, ratio)),
         ];
-        let wish = requested(bounds, own);
-        let ceiling = ceilings.iter().flatten().fold(wish.min(turbo), |least, &(_, ratio)| least.min(ratio));
+        let request = requested(bounds, own);
+        let ceiling = ceilings.iter().flatten().fold(request.min(turbo), |least, &(_, ratio)| least.min(ratio));
         let floor = bounds.io_floor.unwrap_or(0);
         let wanted = ceiling.max(floor);
         let overheats = bounds.prochot_internal || bounds.prochot_external;
@@ -57,7 +57,7 @@ impl Decision {
         let mut facts = 0;
         let mut holds = |fact: PackageCondition, on: bool| facts |= u32::from(on) << fact as u32;
         for &(fact, bound) in ceilings.iter().flatten() {
-            holds(fact, bound == ratio && bound < wish);
+            holds(fact, bound == ratio && bound < request);
         }
         holds(PackageCondition::IoFloor, !overheats && floor > ceiling);
         holds(PackageCondition::ProchotInternal, bounds.prochot_internal);
@@ -68,7 +68,7 @@ impl Decision {
         }
         holds(PackageCondition::CrossLight, bounds.cross_throttle == Some(false));
         holds(PackageCondition::CrossHard, bounds.cross_throttle == Some(true));
-        let throttled = overheats || bounds.thermal.is_some_and(|bound| bound == ratio && bound < wish);
+        let throttled = overheats || bounds.thermal.is_some_and(|bound| bound == ratio && bound < request);
         for (part, hot, throttle) in [
             (HotPart::Core, PackageCondition::CoreHot, PackageCondition::CoreThrottled),
             (HotPart::Uncore, PackageCondition::UncoreHot, PackageCondition::UncoreThrottled),
@@ -126,10 +126,10 @@ mod tests {
         let none = FrequencyBounds::default();
         gives(none, 19, &[]);
         gives(FrequencyBounds { power: Some(15), thermal: Some(17), ..none }, 15, &[PackageCondition::PowerLimit]);
-        gives(FrequencyBounds { wish: Some(39), vectors: Some(512), ..none }, 30, &[PackageCondition::LongVectors]);
+        gives(FrequencyBounds { request: Some(39), vectors: Some(512), ..none }, 30, &[PackageCondition::LongVectors]);
         // Vector code that runs slower anyway is not clipped.
         gives(FrequencyBounds { vectors: Some(256), ..none }, 19, &[]);
-        gives(FrequencyBounds { wish: Some(10), io_floor: Some(12), ..none }, 12, &[PackageCondition::IoFloor]);
+        gives(FrequencyBounds { request: Some(10), io_floor: Some(12), ..none }, 12, &[PackageCondition::IoFloor]);
         gives(
             FrequencyBounds { prochot_external: true, io_floor: Some(20), ..none },
             8,

@@ -4,13 +4,30 @@ use std::collections::VecDeque;
 
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::PackageCondition;
+use pericore_parts::heat::{Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
 use pericore_workload::{FrequencyBounds, MemoryConditions};
 
 use super::bounds::{self, Decision, Findings};
-use super::heat::{Heat, HeatLoad, ModulesHeat, Sensor};
 
 /// Degrees of the air that cools a package, if nobody says otherwise.
 pub const AIR: u8 = 25;
+/// Power and heat (assumptions): all cores of an 8592+ at scalar work draw its 350 W with the uncore, and its parts are
+/// as warm as after long work; under full load and with air of 25 degrees each stays below its limit.
+static HEAT: HeatSettings = HeatSettings {
+    core: 3600,
+    uncore: [90_000; 2],
+    full_lines: 22_000,
+    vectors: [135, 170],
+    peak: 150,
+    current: None,
+    sink: 47_000,
+    regulator: 40_000,
+    modules: 38_000,
+    core_rise: 15_000,
+    mesh_rise: 78,
+    regulator_rise: (30_000, 350_000),
+    lines_rise: 900,
+};
 /// Lowest frequency that devices at work need, in 100 MHz (assumption).
 const DEVICES_RATIO: u8 = 15;
 /// Nanoseconds of rest after which the memory of a package in C6 refreshes itself (assumption).
@@ -85,7 +102,7 @@ impl Package {
             bounds: FrequencyBounds::default(),
             vectors: 0,
             air: AIR,
-            heat: Heat::new(AIR),
+            heat: Heat::new(&HEAT, AIR),
             busy: [0; 2],
             look_at: Tick::MAX,
             carried: [0; 2],
@@ -155,7 +172,7 @@ impl Package {
     pub fn load(&self, ratio: u8, ratios: [u8; 3]) -> HeatLoad {
         let (air, busy, vectors) = (self.air, self.busy, self.vectors);
         let cores = self.active + self.light + self.deep;
-        HeatLoad { air, busy, cores, ratio, own: ratios[1], vectors, messages: 0, lines: 0 }
+        HeatLoad { settings: &HEAT, air, busy, cores, ratio, own: ratios[1], vectors, messages: 0, lines: 0 }
     }
 
     /// When that may change by itself.

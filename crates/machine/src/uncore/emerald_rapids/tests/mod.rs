@@ -67,7 +67,7 @@ const FOUR_DIES: &[&str] = &[
 ];
 
 /// A model that is about to run a workload. What stands before it: a part, `two` sockets, `cores=20`, `slices=45`,
-/// `snc=4`, `accelerators=2`.
+/// `snc=4`, `closed` pages, `accelerators=2`.
 fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (part, workload) = workload.strip_prefix("8480+ ").map_or(("8592+", workload), |rest| ("8480+", rest));
     let part = Parameters::preset(part).unwrap();
@@ -76,9 +76,11 @@ fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (slices, workload) = workload.strip_prefix("slices=45 ").map_or((part.slices, workload), |rest| (45, rest));
     let (mesh_bridge, workload) = workload.strip_prefix("bridge=2 ").map_or((1, workload), |rest| (2, rest));
     let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
+    let (closes_pages, workload) = workload.strip_prefix("closed ").map_or((false, workload), |rest| (true, rest));
     let (accelerators, workload) = workload.strip_prefix("accelerators=2 ").map_or((0, workload), |rest| (2, rest));
     let family = pericore_catalog::family(part.phases.family).unwrap();
-    let parameters = Parameters { sockets, clusters, active_cores, slices, mesh_bridge, accelerators, ..part };
+    let dram = pericore_dram::Timing { closes_pages, ..part.dram };
+    let parameters = Parameters { dram, sockets, clusters, active_cores, slices, mesh_bridge, accelerators, ..part };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') {
         Scenario::parse(workload, &limits).unwrap()

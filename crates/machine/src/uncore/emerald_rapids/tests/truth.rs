@@ -23,6 +23,16 @@ pub fn cases(wiring: &Wiring, at: &Snapshot) -> Vec<Case> {
                     cases.push(Case { unit, event: event.name, subevent, config: None });
                 }
             }
+            if event.name == "RDB_FULL" {
+                // Its umask is a number of entries.
+                let of = |number: u64| Some(event.config | number << 8);
+                cases.extend((1..32).map(|number| Case {
+                    unit,
+                    event: event.name,
+                    subevent: None,
+                    config: of(number),
+                }));
+            }
         }
     }
     cases
@@ -34,7 +44,9 @@ pub fn differences(counters: &Counters, wiring: &Wiring, at: &Snapshot, most: us
     for (number, case) in counters.cases.iter().enumerate() {
         let unit = wiring.family().units[case.unit];
         for instance in 0..unit.instances * wiring.sockets() {
-            let truth = at.value(instance, Question::new(unit.name, case.event).subevent(case.subevent)).unwrap();
+            let umask = case.config.map(|config| ("umask", config >> 8 & 0xFF));
+            let question = Question::new(unit.name, case.event).subevent(case.subevent).filtered(umask.as_slice());
+            let truth = at.value(instance, question).unwrap();
             let count = counters.count(number, instance, at.now());
             if count != truth {
                 let (event, subevent) = (case.event, case.subevent.unwrap_or_default());

@@ -1,0 +1,223 @@
+//! What power, current and heat allow a socket.
+
+use pericore_parts::heat::{Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
+use pericore_workload::{FrequencyBounds, MemoryConditions};
+
+use super::bounds::RATIOS;
+
+/// Power and heat (assumptions, but for the 130 W that eight cores at 2.7 GHz draw with a busy uncore, the vendor's
+/// figure for the E5-2680): a fifth more is the limit for a short time, as the vendor recommends to those who set it;
+/// parts are as warm as after long work, and with all cores at work at 2.7 GHz, memory busy and air of 25 degrees each
+/// stays below its limit.
+static HEAT: HeatSettings = HeatSettings {
+    core: 11_000,
+    uncore: [22_000, 42_000],
+    // Of four channels of DDR3-1600.
+    full_lines: 3200,
+    vectors: [100; 2],
+    peak: 120,
+    current: Some(115_000),
+    sink: 47_000,
+    regulator: 40_000,
+    modules: 38_000,
+    core_rise: 15_000,
+    // What a ring carries does not heat it.
+    mesh_rise: 0,
+    regulator_rise: (30_000, 156_000),
+    lines_rise: 6200,
+};
+/// Degrees of the air that cools a socket, if nobody says otherwise.
+const AIR: u8 = 25;
+/// Lowest ratio that devices at work need (assumption).
+const DEVICES_RATIO: u8 = 15;
+/// Nanoseconds of rest after which the memory of a machine that sleeps refreshes itself (assumption).
+const MEMORY_REST: u64 = 1000;
+/// Per cent of the time for which requests to hot and to critically hot modules wait (assumptions).
+const HOT_WAITS: u8 = 30;
+const CRITICAL_WAITS: u8 = 60;
+
+/// What a look at a socket's sensors finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sensed {
+    /// Lines that memory has carried so far.
+    pub carried: u64,
+    /// Cores at work.
+    pub busy: u16,
+}
+
+/// What a socket draws, and how warm it is.
+#[derive(Debug)]
+pub struct Budget {
+    heat: Heat,
+    air: u8,
+    /// Cores at work.
+    busy: u16,
+    /// Its devices are at work.
+    devices: bool,
+    /// Lines that memory had carried at the last look, and between that and the one before.
+    carried: u64,
+    lines: u64,
+}
+
+impl Budget {
+    /// A socket at rest.
+    pub fn new() -> Self {
+        Self { heat: Heat::new(&HEAT, AIR), air: AIR, busy: 0, devices: false, carried: 0, lines: 0 }
+    }
+
+    /// A phase begins, in which so many cores work.
+    pub fn begin(&mut self, air: Option<u8>, busy: u16, devices: bool) {
+        let air = air.unwrap_or(AIR);
+        self.heat.move_air(i32::from(air) - i32::from(self.air));
+        (self.air, self.busy, self.devices) = (air, busy, devices);
+    }
+
+    fn load(&self, ratio: u8) -> HeatLoad {
+        HeatLoad {
+            settings: &HEAT,
+            air: self.air,
+            busy: [self.busy, 0],
+            cores: 8,
+            ratio,
+            own: RATIOS[1],
+            vectors: 0,
+            messages: 0,
+            lines: self.lines,
+        }
+    }
+
+    /// A look at the sensors of a socket that runs at a ratio. True if nothing moves any more.
+    pub fn look(&mut self, bounds: &FrequencyBounds, ratio: u8, sensed: Sensed) -> bool {
+        self.lines = sensed.carried - self.carried;
+        (self.carried, self.busy) = (sensed.carried, sensed.busy);
+        let rests = self.heat.look(&self.load(ratio), requested(bounds), RATIOS[0]);
+        rests && self.lines == 0 && self.busy == 0 && !self.devices
+    }
+
+    /// A phase's bounds with those of power, current, heat and devices.
+    pub fn bound(&self, phase: &FrequencyBounds) -> FrequencyBounds {
+        let (mut bounds, wanted) = (*phase, requested(phase));
+        let lowest = |phase: Option<u8>, found: u8| phase.into_iter().chain((found < wanted).then_some(found)).min();
+        let load = self.load(wanted);
+        bounds.power = lowest(bounds.power, load.peak_ratio(wanted));
+        bounds.current = lowest(bounds.current, load.current_ratio(wanted));
+        bounds.thermal = bounds.thermal.into_iter().chain(self.heat.ceiling).min();
+        if self.devices {
+            bounds.io_floor = bounds.io_floor.max(Some(DEVICES_RATIO));
+        }
+        bounds.prochot_internal |= self.heat.overheats();
+        // A sensor off the die, such as memory's.
+        bounds.prochot_external |= self.heat.modules == ModulesHeat::Critical;
+        bounds.regulator_hot |= self.heat.is_hot(Sensor::Regulator);
+        bounds
+    }
+
+    /// True if devices are at work.
+    pub const fn has_devices_at_work(&self) -> bool {
+        self.devices
+    }
+
+    /// True if a core is hot.
+    pub const fn is_hot(&self) -> bool {
+        self.heat.is_hot(Sensor::Core)
+    }
+
+    /// What becomes of a phase's settings of memory; it `rests` while nobody can need it.
+    pub fn memory(&self, phase: &MemoryConditions, rests: bool) -> MemoryConditions {
+        let mut memory = *phase;
+        if rests {
+            memory.self_refresh = memory.self_refresh.or(Some(MEMORY_REST));
+        }
+        match self.heat.modules {
+            ModulesHeat::Normal => {}
+            ModulesHeat::Hot => memory.throttle = memory.throttle.or(Some((u8::MAX, HOT_WAITS))),
+            ModulesHeat::Critical => memory.critical = memory.critical.or(Some(CRITICAL_WAITS)),
+        }
+        memory
+    }
+}
+
+/// The ratio that software asks for, of those that there are.
+fn requested(bounds: &FrequencyBounds) -> u8 {
+    let [_, nominal, turbo] = RATIOS;
+    bounds.request.unwrap_or(nominal).min(turbo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, FrequencyBounds, MemoryConditions, Sensed};
+
+    const TURBO: FrequencyBounds = FrequencyBounds {
+        request: Some(35),
+        thermal: None,
+        power: None,
+        current: None,
+        io_floor: None,
+        peer_floor: None,
+        prochot_internal: false,
+        prochot_external: false,
+        regulator_hot: false,
+        hot: None,
+        peak_power: false,
+        cross_throttle: None,
+        vectors: None,
+    };
+
+    /// 22 + 88 * (31/27)^3 = 155.2 W are below 156, 88 * (31/27)^2 = 116 A above 115; with memory busy 42 W are the
+    /// uncore's, and 29 is the most. Two cores draw 22 W at their own frequency, and are bound by nothing.
+    #[test]
+    fn current_bounds_cores_that_compute_and_power_those_that_also_move_data() {
+        let mut budget = Budget::new();
+        budget.begin(None, 8, false);
+        let found = budget.bound(&TURBO);
+        assert_eq!((found.power, found.current, found.thermal), (Some(31), Some(30), None));
+        budget.look(&TURBO, 30, Sensed { carried: 3200, busy: 8 });
+        let found = budget.bound(&TURBO);
+        assert_eq!((found.power, found.current), (Some(29), Some(30)));
+        budget.begin(None, 2, false);
+        assert_eq!(budget.bound(&TURBO), TURBO);
+    }
+
+    /// All cores at their own frequency and memory busy, in air of 25 degrees: nothing is bound, however long.
+    #[test]
+    fn a_socket_is_cooled_for_its_own_frequency() {
+        let (mut budget, own, mut carried) = (Budget::new(), FrequencyBounds::default(), 0);
+        budget.begin(None, 8, false);
+        for _ in 0..200 {
+            carried += 3200;
+            budget.look(&own, 27, Sensed { carried, busy: 8 });
+            assert_eq!(budget.bound(&own), own);
+        }
+        assert_eq!(budget.memory(&MemoryConditions::default(), false), MemoryConditions::default());
+    }
+
+    /// In air of 45 degrees a core at 2.7 GHz is at 45 + 47 + 15 = 107 degrees, the regulator at 110; modules are at 83
+    /// and, with 19.8 more of the lines, above 95.
+    #[test]
+    fn in_hot_air_everything_is_too_hot() {
+        let (mut budget, own, mut carried) = (Budget::new(), FrequencyBounds::default(), 0);
+        budget.begin(Some(45), 8, false);
+        for _ in 0..60 {
+            carried += 3200;
+            budget.look(&own, 27, Sensed { carried, busy: 8 });
+        }
+        let found = budget.bound(&own);
+        assert!(found.prochot_internal && found.prochot_external && found.regulator_hot && budget.is_hot());
+        assert_eq!(found.thermal, Some(12));
+        let memory = budget.memory(&MemoryConditions::default(), false);
+        assert_eq!((memory.critical, memory.throttle), (Some(60), None));
+    }
+
+    #[test]
+    fn nothing_moves_in_a_socket_at_rest() {
+        assert!(Budget::new().look(&FrequencyBounds::default(), 27, Sensed::default()));
+    }
+
+    #[test]
+    fn memory_that_nobody_can_need_refreshes_itself() {
+        let phase = MemoryConditions::default();
+        assert_eq!(Budget::new().memory(&phase, true).self_refresh, Some(1000));
+        let requested = MemoryConditions { self_refresh: Some(5000), ..phase };
+        assert_eq!(Budget::new().memory(&requested, true).self_refresh, Some(5000));
+    }
+}
