@@ -30,7 +30,7 @@ impl Channel {
                 out.push(Outcome::Posted { owner });
                 if pending_write || self.is_completing(line) {
                     observer.merges(cycle);
-                    out.push(Outcome::WriteCredit);
+                    out.push(Outcome::WriteCredit { line });
                     return false;
                 }
                 self.enter(queue, cycle, observer);

@@ -50,7 +50,10 @@ pub enum Outcome {
         owner: u16,
     },
     /// A write's queue entry is free.
-    WriteCredit,
+    WriteCredit {
+        /// The line that was written, or given to a write of it that came before.
+        line: u32,
+    },
 }
 
 /// A read that a pending write answers.

@@ -86,7 +86,10 @@ impl Channel {
 
     /// Closes a row behind the column command that was sent to it, unless a request wants it.
     fn close_behind(&mut self, bank: usize, row: u32, starved_before: u64) -> bool {
-        let closes = !Lane::ALL.into_iter().any(|lane| self.lane(lane).wants(bank, row, starved_before));
+        let is_completed = |write: Completing| (usize::from(write.bank), write.row) == (bank, row);
+        let closes = !Lane::ALL.into_iter().any(|lane| self.lane(lane).wants(bank, row, starved_before))
+            // A partial write whose line is on its way wants it next.
+            && !self.completing.iter().any(is_completed);
         if closes {
             self.close(bank, self.banks.ready(Step::Precharge, bank));
         }
@@ -148,7 +151,7 @@ impl Channel {
         out: &mut Vec<Outcome>,
     ) -> Command {
         let mode = self.mode;
-        out.push(Outcome::WriteCredit);
+        out.push(Outcome::WriteCredit { line: served.line });
         self.leave(Pending::Writes, served.entered, cycle, observer);
         if self.lane(Lane::Writes).len() <= self.timing.write_low && mode == MajorMode::Write {
             self.set_mode(MajorMode::Read, cycle, observer);

@@ -73,7 +73,7 @@ fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
         for outcome in out.drain(..) {
             match outcome {
                 Outcome::Data { .. } => credits[0] += 1,
-                Outcome::WriteCredit => credits[1] += 1,
+                Outcome::WriteCredit { .. } => credits[1] += 1,
                 Outcome::Posted { .. } => {}
             }
         }

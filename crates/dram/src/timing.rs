@@ -75,7 +75,8 @@ pub struct Timing {
     pub write_patience: u64,
     /// Cycles after its last use at which an open row without pending requests is closed.
     pub page_idle: u64,
-    /// A row that no pending request wants is closed by the column command itself: a policy of closed pages.
+    /// A row that no pending request wants, partial writes included, is closed by the column command itself: a policy
+    /// of closed pages.
     pub closes_pages: bool,
     /// Age in cycles at which the oldest request of a bank goes before younger row hits.
     pub starvation: u64,

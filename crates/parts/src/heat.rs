@@ -191,8 +191,8 @@ const fn is_above(was: bool, temperature: i32, limit: i32) -> bool {
 impl Heat {
     /// That of a package that has rested in air of so many degrees.
     pub fn new(settings: &'static HeatSettings, air: u8) -> Self {
-        let (own, ratio, rests) = (1, 1, 0);
-        let (busy, cores, vectors, messages, lines) = ([0; 2], rests, 0, 0, 0);
+        let (own, ratio, busy) = (1, 1, [0; 2]);
+        let (cores, vectors, messages, lines) = (0, 0, 0, 0);
         let rest = HeatLoad { settings, air, busy, cores, ratio, own, vectors, messages, lines };
         Self {
             sensors: ALL.map(|sensor| rest.goal(sensor)),

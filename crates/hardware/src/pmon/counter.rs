@@ -237,20 +237,24 @@ impl Counter {
         }
     }
 
+    /// What the comparator gives with a clock at half the rate: in a cycle with an increment, and in one without.
+    fn half_clock_holds(&self) -> [bool; 2] {
+        if self.conditioning.thresh == 0 && !self.conditioning.edge {
+            // Increments add up.
+            return [true, false];
+        }
+        [self.level, 0].map(|increment| self.conditioning.holds(increment))
+    }
+
     /// What the last `cycles` add with a clock at half the rate, behind the comparator.
     fn of_half_clock(&self, cycles: u64) -> u128 {
         let from = self.at - cycles;
         let with = self.at.div_ceil(2) - from.div_ceil(2);
-        let without = cycles - with;
-        if self.conditioning.thresh == 0 && !self.conditioning.edge {
-            return u128::from(with);
-        }
-        let [holds, holds_without] = [self.level, 0].map(|increment| self.conditioning.holds(increment));
-        u128::from(match (holds, holds_without) {
+        u128::from(match self.half_clock_holds() {
             // Of two cycles one does, and it begins an edge.
-            (true, false) => with,
-            (false, true) => without,
-            (true, true) if !self.conditioning.edge => cycles,
+            [true, false] => with,
+            [false, true] => cycles - with,
+            [true, true] if !self.conditioning.edge => cycles,
             _ => 0,
         })
     }
@@ -302,7 +306,8 @@ impl Counter {
         let room = self.mask - self.value + 1;
         let steady = self.conditioning.asserted(self.level, self.gate);
         let rate = if self.conditioning.halves {
-            1
+            let [holds, holds_without] = self.half_clock_holds();
+            u64::from(holds != holds_without || holds && !self.conditioning.edge)
         } else if self.raw {
             self.level
         } else if self.conditioning.adds_gate() {

@@ -22,7 +22,7 @@ impl Model {
         }
         let (turn, socket) = (state.accesses / EVERY, u16::from(self.map.socket(state.core.into())));
         let scattered = turn.wrapping_mul(0x9E37_79B1).wrapping_add(u32::from(thread) * 977);
-        // An interrupt of a processor goes to any of the machine's.
+        // Half of the interrupts of processors go to other sockets.
         let interrupt = if self.power.len() > 1 && scattered >> 31 == 1 {
             MessageKind::RemoteInterrupt
         } else {

@@ -6,6 +6,7 @@ use pericore_workload::{LinkConditions, MemoryConditions};
 
 use crate::e5_2600::Model;
 use crate::e5_2600::links::PowerSaving;
+use crate::e5_2600::parameters::MOST_SOCKETS;
 use crate::e5_2600::power::PowerUnit;
 
 /// Nanoseconds of rest after which links give up half of their lanes, and are switched off, while the machine sleeps
@@ -22,13 +23,15 @@ impl Model {
             links.half_after = links.half_after.or(Some(HALF_AFTER));
             links.off_after = links.off_after.or(Some(OFF_AFTER));
         }
-        let wanted = |unit: &PowerUnit| unit.memory(&self.phase.memory, rests);
-        let memory: Vec<MemoryConditions> = self.power.iter().map(wanted).collect();
+        let mut memory = [MemoryConditions::default(); MOST_SOCKETS as usize];
+        for (wanted, unit) in memory.iter_mut().zip(&self.power) {
+            *wanted = unit.memory(&self.phase.memory, rests);
+        }
         let before = self.phase.in_force.take();
         if before.as_ref().is_none_or(|(_, before)| *before != links) {
             self.set_links(&links);
         }
-        for (socket, memory) in memory.iter().enumerate() {
+        for (socket, memory) in memory.iter().enumerate().take(self.power.len()) {
             if before.as_ref().is_none_or(|(before, _)| before[socket] != *memory) {
                 self.set_memory(socket, memory);
             }

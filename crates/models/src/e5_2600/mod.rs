@@ -94,7 +94,7 @@ pub struct Model {
     phase: PhaseConditions,
     /// Threads also do what a system does besides its workload.
     system: bool,
-    /// Lines that the memory of each socket has carried.
+    /// Requests that the memory of each socket has served, a line each.
     lines_moved: [u64; MOST_SOCKETS as usize],
     rings: RingStops,
     work: Work,

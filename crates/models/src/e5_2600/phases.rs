@@ -78,19 +78,19 @@ impl Model {
         if power.sleep == CoreSleep::Unset {
             power.sleep = self.sleep_for(self.work.course.length(self.now));
         }
-        let (mut busy, mut devices) = (vec![0_u8; self.power.len()], vec![false; self.power.len()]);
-        for thread in &self.threads {
+        let mut busy = vec![0_u8; self.power.len()];
+        for thread in self.threads.iter().filter(|thread| thread.kind != ThreadKind::Device) {
             let (socket, core) = self.socket_and_core(thread.core.into());
-            match thread.kind {
-                ThreadKind::Device => devices[usize::from(socket)] = true,
-                ThreadKind::Cached | ThreadKind::Streaming => busy[usize::from(socket)] |= 1 << core,
-            }
+            busy[usize::from(socket)] |= 1 << core;
         }
         self.system = conditions.system;
-        for (socket, (busy, devices)) in busy.into_iter().zip(devices).enumerate() {
+        for (socket, busy) in busy.into_iter().enumerate() {
+            let sensed = self.sensed(socket as u16);
             // With the same threads, nothing changes for the cores.
-            if !self.work.course.goes_on() {
-                self.power[socket].begin(&power, busy, devices, self.now, reader);
+            if self.work.course.goes_on() {
+                self.power[socket].watch(sensed, self.now);
+            } else {
+                self.power[socket].begin(&power, busy, sensed, self.now, reader);
                 self.set_pace(socket);
             }
             self.agents[socket].begin(&conditions.errands, self.now);
@@ -111,12 +111,20 @@ impl Model {
         }
     }
 
-    /// Cores of a socket with threads that have something to do.
-    fn cores_at_work(&self, socket: u16) -> u16 {
-        let works = |thread: &&Thread| thread.kind != ThreadKind::Device && thread.state != ThreadState::Finished;
-        let places = self.threads.iter().filter(works).map(|thread| self.socket_and_core(thread.core.into()));
-        let busy = places.filter(|(of, _)| *of == socket).fold(0_u16, |busy, (_, core)| busy | 1 << core);
-        busy.count_ones() as u16
+    /// What a socket's sensors measure.
+    fn sensed(&self, socket: u16) -> Sensed {
+        let (mut busy, mut devices, mut works) = (0_u16, false, false);
+        for thread in &self.threads {
+            let (of, core) = self.socket_and_core(thread.core.into());
+            let at_work = thread.state != ThreadState::Finished || thread.outstanding > 0;
+            works |= at_work;
+            match thread.kind {
+                ThreadKind::Device => devices |= at_work && of == socket,
+                ThreadKind::Cached | ThreadKind::Streaming => busy |= u16::from(at_work && of == socket) << core,
+            }
+        }
+        let carried = self.lines_moved[usize::from(socket)];
+        Sensed { carried, busy: busy.count_ones() as u16, devices, works }
     }
 
     /// The cores of a socket go on at the frequency that it runs at now.
@@ -140,8 +148,8 @@ impl Model {
     pub(in crate::e5_2600) fn step_power<R: E5Reader>(&mut self, socket: u16, reader: &mut R) {
         let index = usize::from(socket);
         if self.power[index].next_tick() <= self.now {
-            let sensed = Sensed { carried: self.lines_moved[index], busy: self.cores_at_work(socket) };
-            // Of heat, cores hear by an event.
+            let sensed = self.sensed(socket);
+            // A core that becomes hot is an event for cores.
             if self.power[index].step(sensed, self.now, reader) {
                 self.send_to_agent(socket, MessageKind::Other);
             }

@@ -98,8 +98,8 @@ impl Model {
         self.advance(request, reader);
     }
 
-    /// Another socket has passed a read's line on: if it still waits in the memory controller, that is to cancel it.
-    /// The channel serves it in its turn all the same.
+    /// A socket has passed a read's line on: if it still waits in the memory controller, that is to cancel it. The
+    /// channel serves it in its turn all the same.
     fn cancel<R: Facts>(&mut self, request: RequestId, reader: &mut R) {
         let record = &mut self.requests[request].record;
         if record.kind.reads() && record.at_memory != NEVER && record.served == NEVER && !record.cancelled {

@@ -4,6 +4,7 @@ use pericore_dram::{Arrival, MajorMode, MemoryState, Observer, Outcome, Pending,
 use pericore_engine::{Period, Tick};
 
 use super::Model;
+use super::entrance::QueuedWrite;
 use super::event::Event;
 use super::request::RequestId;
 use pericore_facts::nehalem::{CHANNELS, Kind, NehalemFact, NehalemReader as Facts, Station};
@@ -95,7 +96,7 @@ impl Model {
         let index = self.channel_of(home, channel);
         if !kind.reads() {
             let isochronous = self.requests[request].record.isochronous_write;
-            self.entrances[index].writes.push_back((self.now, isochronous));
+            self.entrances[index].writes.push(QueuedWrite { line, since: self.now, isochronous });
         }
         let (bank, row) = (place.bank, place.row);
         // Partial writes take no read of the rest of their line here: the documents name none.
@@ -139,8 +140,8 @@ impl Model {
                 Outcome::Posted { owner } => {
                     self.wheel.schedule(self.now + self.times.memory_to_home, Event::Posted.of(owner));
                 }
-                Outcome::WriteCredit => {
-                    let (since, isochronous) = self.entrances[index].writes.pop_front().unwrap_or((self.now, false));
+                Outcome::WriteCredit { line } => {
+                    let QueuedWrite { since, isochronous, .. } = self.entrances[index].take_write(line, self.now);
                     let (home, channel) = ((index / CHANNELS) as u8, (index % CHANNELS) as u8);
                     reader.read(self.now, NehalemFact::Written { home, channel, since, isochronous });
                     self.give_back(index, Pending::Writes);

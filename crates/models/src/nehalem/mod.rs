@@ -31,7 +31,7 @@ mod warming;
 use std::sync::Arc;
 
 use device::Device;
-use entrance::Entrance;
+use entrance::{Entrance, QueuedWrite};
 use event::Event;
 use pericore_dram::{Channel, Outcome};
 use pericore_engine::{Clocks, NEVER, ParameterError, Pool, Tick, Wheel};
@@ -243,7 +243,7 @@ impl Model {
         }
         for (index, entrance) in self.entrances.iter().enumerate() {
             let (home, channel) = ((index / CHANNELS) as u8, (index % CHANNELS) as u8);
-            for &(since, isochronous) in &entrance.writes {
+            for &QueuedWrite { since, isochronous, .. } in &entrance.writes {
                 reader.read(self.now, NehalemFact::Written { home, channel, since, isochronous });
             }
         }

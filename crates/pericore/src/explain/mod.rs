@@ -61,7 +61,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
     for (index, name) in args.names.iter().enumerate() {
         let found = the_one(&families, name)?;
-        if let Some((bare, settings)) = name.split_once(',') {
+        if let Some((bare, settings)) = name.split_once(',').filter(|_| !name.starts_with('{')) {
             let settings = settings.trim_end_matches('/');
             notice::warn(format!("{bare} is explained without {settings:?}: pericore encode has the control with it"));
         }

@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pericore_emulation::sampled::Estimate;
+use pericore_machine::MachineSpec;
 use pericore_machine::workload::SampleRequest;
 use pericore_observe::kernel::KernelPlan;
 use pericore_observe::linux::Host;
@@ -46,7 +47,7 @@ pub use wakeup::Wakeup;
 pub use wanted::SelectionArgs;
 pub use windows::Widest;
 
-/// A nanosecond: what is shorter has no clock's edge in it.
+/// A nanosecond: in what is shorter most clocks have no edge.
 const LEAST_MILLISECONDS: f64 = 1e-6;
 /// A year: longer intervals are a slip.
 const MOST_MILLISECONDS: f64 = 365.0 * 86_400e3;
@@ -328,7 +329,7 @@ impl Task<'_> {
         {
             if value.is_some_and(|value| !(LEAST_MILLISECONDS..=MOST_MILLISECONDS).contains(&value)) {
                 return Err(Failure::usage(format!(
-                    "{name}: give a number of milliseconds above 0, from {LEAST_MILLISECONDS} to {MOST_MILLISECONDS}"
+                    "{name}: give a number of milliseconds above 0: from {LEAST_MILLISECONDS} to {MOST_MILLISECONDS}"
                 )));
             }
         }
@@ -344,9 +345,11 @@ fn say_nothing_was_measured(delay: f64) {
 impl MeasureArgs {
     /// What the command line names that may be files which are read.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
-        // Keys may stand behind a snapshot's or a part's name.
-        let machine = self.machine.iter().flat_map(|machine| [machine.as_str(), before_keys(machine)]);
-        let named = machine.chain(self.workload.as_deref()).map(Path::new);
+        // Keys may follow a snapshot's or a part's name. The names of families and presets are no files.
+        let files = self.machine.iter().filter(|machine| MachineSpec::parse(machine).is_err());
+        let machine = files.flat_map(|machine| [machine.as_str(), before_keys(machine)]);
+        let scenario = self.workload.as_deref().filter(|workload| emulated::is_scenario(workload));
+        let named = machine.chain(scenario).map(Path::new);
         named.chain(self.program.trace()).chain(self.wanted.files.paths())
     }
 

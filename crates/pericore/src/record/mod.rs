@@ -11,6 +11,7 @@ use pericore_recordings::{RecordingForm, is_object};
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
+use crate::results::output::must_not_be_input;
 use parts::PartArgs;
 use recorder::Recorder;
 
@@ -78,6 +79,7 @@ impl RecordArgs {
 /// # Errors
 /// A command line that cannot be carried out, a run that failed, or a file that takes no more.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    args.measure.inputs().try_for_each(|input| must_not_be_input(&args.output, input))?;
     let parts = args.parts.parts()?.or_by_time(args.parts_of_objects());
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };
     let interval = Some(args.interval.unwrap_or(unless_given));

@@ -60,6 +60,14 @@ pub fn must_not_be(option: &str, path: &Path, name: &str, read: &Metadata) -> Re
     refuse_if_one(option, path, &format!("the recording {name}"), read)
 }
 
+/// Refuses to write over any file that is read.
+///
+/// # Errors
+/// They are one file.
+pub fn must_not_be_input(output: &Path, input: &Path) -> Result<(), Failure> {
+    fs::metadata(input).map_or(Ok(()), |read| refuse_if_one("-o", output, &input.display().to_string(), &read))
+}
+
 fn refuse_if_one(option: &str, path: &Path, name: &str, read: &Metadata) -> Result<(), Failure> {
     let is_same = |known: Metadata| (known.dev(), known.ino()) == (read.dev(), read.ino());
     if !read.is_file() || !fs::metadata(path).is_ok_and(is_same) {
@@ -129,11 +137,8 @@ impl OutputArgs {
     ///
     /// # Errors
     /// It is the output.
-    pub fn must_not_be_input(&self, path: &Path) -> Result<(), Failure> {
-        match (&self.output, fs::metadata(path)) {
-            (Some(output), Ok(read)) => refuse_if_one("-o", output, &path.display().to_string(), &read),
-            _ => Ok(()),
-        }
+    pub fn must_not_be_input(&self, input: &Path) -> Result<(), Failure> {
+        self.output.as_ref().map_or(Ok(()), |output| must_not_be_input(output, input))
     }
 
     /// Columns of a line of results, which go to `otherwise` unless a file is named: those of a terminal; none where

@@ -28,6 +28,8 @@ fn results_do_not_replace_what_was_read() {
     refused(&stat(&["--machine", "e5-2600", "--workload", &scenario, "-o", &scenario]), 129, &words);
     refused(&stat(&["--machine", &snapshot, "--workload", "stream:requests=500", "-o", &snapshot]), 129, &words);
     assert_eq!([&scenario, &snapshot].map(|path| fs::read(path).expect("it is there")), before);
+    let to = ["--machine", "e5-2600", "--workload", &scenario, "-e", "cbo/CLOCKTICKS/", "-o", &scenario];
+    refused(&[&["record"], &to[..]].concat(), 129, &words);
     let other = path("results");
     printed(&stat(&["--machine", "e5-2600", "--workload", &scenario, "-o", &other]));
     assert!(fs::read_to_string(&other).expect("results").contains("cbo/CLOCKTICKS"));
@@ -70,10 +72,10 @@ fn nothing_is_printed_of_a_number_that_is_not_known() {
     assert!(of_registers.contains("A count of occurrences"), "{of_registers}");
 }
 
-/// What is shorter than any clock's cycle measures nothing.
+/// In what is shorter than a nanosecond nothing can be measured.
 #[test]
 fn a_time_below_a_nanosecond_is_refused() {
-    let words = ["--timeout: give a number of milliseconds above 0, from 0.000001"];
+    let words = ["--timeout: give a number of milliseconds above 0: from 0.000001"];
     refused(&["stat", "--machine", "e5-2600", "--timeout", "1e-12", "-M", "memory"], 129, &words);
     refused(&["stat", "--machine", "e5-2600", "--dry-run", "-j"], 129, &["--dry-run"]);
 }

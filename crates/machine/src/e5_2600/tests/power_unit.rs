@@ -7,7 +7,7 @@ use pericore_models::e5_2600::power::{PowerUnit, Sensed};
 use pericore_hardware::signal::Wiring;
 use pericore_truth::Question;
 use pericore_truth::e5_2600::{Ledger, Shape, Window};
-use pericore_workload::{Conditions, CoreSleep, FrequencyBounds};
+use pericore_workload::{Conditions, CoreSleep, FrequencyBounds, MemoryConditions};
 
 const MICROSECOND: Tick = 21_600;
 
@@ -23,7 +23,7 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
     unit.start(&mut ledger);
     let mut now = 0;
     for (conditions, busy, microseconds) in phases {
-        unit.begin(conditions, *busy, false, now, &mut ledger);
+        unit.begin(conditions, *busy, Sensed::default(), now, &mut ledger);
         let end = now + microseconds * MICROSECOND;
         while unit.next_tick() < end {
             now = unit.next_tick();
@@ -92,4 +92,30 @@ fn memory_sheds_phases_while_all_cores_sleep() {
     let phases = [(asleep, 0x00, 50), (Conditions::default(), 0x01, 50)];
     // Asleep from 5 us on; the next phase's work begins to wake core 0 at 50 us.
     assert_eq!(counts(&phases, &[("MEMORY_PHASE_SHEDDING_CYCLES", "")]), [45 * 800]);
+}
+
+/// Memory at its full rate, 3200 lines in 4 us, in phases of 3 us each and then in a long one: its
+/// modules come to 25 + 38 + 19.8 degrees, which is below 85, however the looks at the sensors fall.
+#[test]
+fn memory_at_its_full_rate_is_not_hot_however_long_phases_are() {
+    let family = pericore_catalog::family("e5-2600").unwrap();
+    let clocks = Clocks::new(2700, 800).unwrap();
+    let opcodes = super::super::opcodes(&Wiring::new(family, 1)).unwrap();
+    let shape = Shape { sockets: 1, slices: 1, channels: 1, pending: [1; 2], links: 0, flight: 0, shared: 0 };
+    let mut ledger = Ledger::new(clocks, opcodes, shape);
+    let mut unit = PowerUnit::new(0, 8, clocks.ticks_per_second);
+    unit.start(&mut ledger);
+    let usual = MemoryConditions::default();
+    let sensed = |now: Tick| Sensed { carried: now * 800 / MICROSECOND, busy: 8, devices: false, works: true };
+    let (mut now, mut begins) = (0, 0);
+    for length in std::iter::repeat_n(3, 60).chain([400]) {
+        begins += length * MICROSECOND;
+        unit.begin(&Conditions::default(), 0xFF, sensed(now), now, &mut ledger);
+        while unit.next_tick() < begins {
+            now = unit.next_tick();
+            unit.step(sensed(now), now, &mut ledger);
+            assert_eq!(unit.memory(&usual, false), usual, "after {} us", now / MICROSECOND);
+        }
+        now = begins;
+    }
 }

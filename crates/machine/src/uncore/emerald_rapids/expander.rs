@@ -149,7 +149,7 @@ impl Model {
                 self.wheel.schedule(sent + way, Event::ExpanderData.of(owner));
                 return;
             }
-            Outcome::WriteCredit => 1,
+            Outcome::WriteCredit { .. } => 1,
         };
         match device.waiting[sub][freed].pop_front() {
             Some(next) => self.expander_takes(next),

@@ -294,7 +294,7 @@ impl Model {
                 Outcome::Posted { owner } => {
                     self.wheel.schedule(self.now + self.times.memory_to_mesh, Event::Answer.of(owner));
                 }
-                Outcome::WriteCredit => match self.credits[number].waiting_writes.pop_front() {
+                Outcome::WriteCredit { .. } => match self.credits[number].waiting_writes.pop_front() {
                     Some(next) => {
                         self.announce(next);
                         if self.pool[next].only_bits {

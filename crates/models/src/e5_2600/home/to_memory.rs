@@ -107,7 +107,7 @@ impl Model {
                     }
                 }
                 Outcome::Posted { owner } => self.plan_response(owner, self.now),
-                Outcome::WriteCredit => match self.homes[home].writes[channel].pop() {
+                Outcome::WriteCredit { .. } => match self.homes[home].writes[channel].pop() {
                     Some(next) => {
                         let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
                         self.plan_write(next, edge, reader);

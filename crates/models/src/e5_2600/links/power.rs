@@ -2,7 +2,8 @@
 //!
 //! A direction that has carried nothing for a while goes to L0p, where it goes on to carry packets, a flit a clock,
 //! until several of them wait. A link whose both directions rest for longer goes to L1, and takes its time to come back
-//! for the next packet. Both only happen where a scenario allows them.
+//! for the next packet. Both happen where a scenario allows them, or the whole machine
+//! sleeps.
 
 use pericore_engine::NEVER;
 use pericore_engine::Tick;

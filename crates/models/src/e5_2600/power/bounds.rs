@@ -48,12 +48,13 @@ impl Decision {
         let hot = bounds.prochot_internal || bounds.prochot_external;
         let wanted = ceiling.max(floor);
         let ratio = if hot { wanted.min(PROCHOT_RATIO) } else { wanted };
-        let mut holds = Vec::new();
+        let mut facts = 0;
+        let mut holds = |fact: PowerFact| facts |= Self::bit(fact);
         if ratio == wanted {
             if floor > ceiling {
-                holds.extend(floors.iter().filter(|(_, bound)| *bound == Some(ratio)).map(|(fact, _)| *fact));
+                floors.iter().filter(|(_, bound)| *bound == Some(ratio)).for_each(|(fact, _)| holds(*fact));
             } else if ceiling < turbo {
-                holds.extend(ceilings.iter().filter(|(_, bound)| *bound == Some(ratio)).map(|(fact, _)| *fact));
+                ceilings.iter().filter(|(_, bound)| *bound == Some(ratio)).for_each(|(fact, _)| holds(*fact));
             }
         }
         for (fact, on) in [
@@ -62,16 +63,20 @@ impl Decision {
             (PowerFact::RegulatorHot, bounds.regulator_hot),
         ] {
             if on {
-                holds.push(fact);
+                holds(fact);
             }
         }
-        let facts = (0..).zip(Self::ALL).filter(|(_, fact)| holds.contains(fact)).fold(0, |mask, (n, _)| mask | 1 << n);
         Self { ratio, facts }
     }
 
     /// True if a fact holds.
     pub fn holds(&self, fact: PowerFact) -> bool {
-        Self::ALL.iter().position(|&other| other == fact).is_some_and(|index| self.facts >> index & 1 == 1)
+        self.facts & Self::bit(fact) != 0
+    }
+
+    /// The bit of a fact; none of one that no decision brings about.
+    fn bit(fact: PowerFact) -> u16 {
+        Self::ALL.iter().position(|&other| other == fact).map_or(0, |index| 1 << index)
     }
 
     /// The facts that hold.

@@ -39,10 +39,14 @@ const CRITICAL_WAITS: u8 = 60;
 /// What a look at a socket's sensors finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sensed {
-    /// Lines that memory has carried so far.
+    /// Requests that its memory has served so far, a line each.
     pub carried: u64,
-    /// Cores at work.
+    /// Its cores at work.
     pub busy: u16,
+    /// Its devices are at work.
+    pub devices: bool,
+    /// Something is at work anywhere in the machine.
+    pub works: bool,
 }
 
 /// What a socket draws, and how warm it is.
@@ -65,11 +69,16 @@ impl Budget {
         Self { heat: Heat::new(&HEAT, AIR), air: AIR, busy: 0, devices: false, carried: 0, lines: 0 }
     }
 
-    /// A phase begins, in which so many cores work.
-    pub fn begin(&mut self, air: Option<u8>, busy: u16, devices: bool) {
+    /// A phase begins, in which this works.
+    pub fn begin(&mut self, air: Option<u8>, sensed: Sensed) {
         let air = air.unwrap_or(AIR);
         self.heat.move_air(i32::from(air) - i32::from(self.air));
-        (self.air, self.busy, self.devices) = (air, busy, devices);
+        (self.air, self.busy, self.devices) = (air, sensed.busy, sensed.devices);
+    }
+
+    /// Looks begin again after a rest, in which nothing was carried that they are about.
+    pub const fn resume(&mut self, carried: u64) {
+        self.carried = carried;
     }
 
     fn load(&self, ratio: u8) -> HeatLoad {
@@ -89,9 +98,9 @@ impl Budget {
     /// A look at the sensors of a socket that runs at a ratio. True if nothing moves any more.
     pub fn look(&mut self, bounds: &FrequencyBounds, ratio: u8, sensed: Sensed) -> bool {
         self.lines = sensed.carried - self.carried;
-        (self.carried, self.busy) = (sensed.carried, sensed.busy);
+        (self.carried, self.busy, self.devices) = (sensed.carried, sensed.busy, sensed.devices);
         let rests = self.heat.look(&self.load(ratio), requested(bounds), RATIOS[0]);
-        rests && self.lines == 0 && self.busy == 0 && !self.devices
+        rests && self.lines == 0 && !sensed.works
     }
 
     /// A phase's bounds with those of power, current, heat and devices.
@@ -163,18 +172,21 @@ mod tests {
         vectors: None,
     };
 
+    /// All cores work.
+    const ALL: Sensed = Sensed { carried: 0, busy: 8, devices: false, works: true };
+
     /// 22 + 88 * (31/27)^3 = 155.2 W are below 156, 88 * (31/27)^2 = 116 A above 115; with memory busy 42 W are the
     /// uncore's, and 29 is the most. Two cores draw 22 W at their own frequency, and are bound by nothing.
     #[test]
     fn current_bounds_cores_that_compute_and_power_those_that_also_move_data() {
         let mut budget = Budget::new();
-        budget.begin(None, 8, false);
+        budget.begin(None, ALL);
         let found = budget.bound(&TURBO);
         assert_eq!((found.power, found.current, found.thermal), (Some(31), Some(30), None));
-        budget.look(&TURBO, 30, Sensed { carried: 3200, busy: 8 });
+        budget.look(&TURBO, 30, Sensed { carried: 3200, ..ALL });
         let found = budget.bound(&TURBO);
         assert_eq!((found.power, found.current), (Some(29), Some(30)));
-        budget.begin(None, 2, false);
+        budget.begin(None, Sensed { busy: 2, ..ALL });
         assert_eq!(budget.bound(&TURBO), TURBO);
     }
 
@@ -182,10 +194,10 @@ mod tests {
     #[test]
     fn a_socket_is_cooled_for_its_own_frequency() {
         let (mut budget, own, mut carried) = (Budget::new(), FrequencyBounds::default(), 0);
-        budget.begin(None, 8, false);
+        budget.begin(None, ALL);
         for _ in 0..200 {
             carried += 3200;
-            budget.look(&own, 27, Sensed { carried, busy: 8 });
+            budget.look(&own, 27, Sensed { carried, ..ALL });
             assert_eq!(budget.bound(&own), own);
         }
         assert_eq!(budget.memory(&MemoryConditions::default(), false), MemoryConditions::default());
@@ -196,10 +208,10 @@ mod tests {
     #[test]
     fn in_hot_air_everything_is_too_hot() {
         let (mut budget, own, mut carried) = (Budget::new(), FrequencyBounds::default(), 0);
-        budget.begin(Some(45), 8, false);
+        budget.begin(Some(45), ALL);
         for _ in 0..60 {
             carried += 3200;
-            budget.look(&own, 27, Sensed { carried, busy: 8 });
+            budget.look(&own, 27, Sensed { carried, ..ALL });
         }
         let found = budget.bound(&own);
         assert!(found.prochot_internal && found.prochot_external && found.regulator_hot && budget.is_hot());

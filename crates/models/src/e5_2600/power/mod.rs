@@ -119,11 +119,11 @@ impl PowerUnit {
         self.cores.iter().for_each(|core| core.start(&mut out));
     }
 
-    /// A phase begins: `busy` are the cores that have work, one bit each; `devices`, that those of the socket have.
-    pub fn begin<R: E5Reader>(&mut self, conditions: &Conditions, busy: u8, devices: bool, now: Tick, reader: &mut R) {
+    /// A phase begins: `busy` are the cores that have work, one bit each, and `sensed` is what works in it.
+    pub fn begin<R: E5Reader>(&mut self, conditions: &Conditions, busy: u8, sensed: Sensed, now: Tick, reader: &mut R) {
         self.bounds = conditions.frequency;
-        self.budget.begin(conditions.air, busy.count_ones() as u16, devices);
-        self.look_at = now + LOOK * self.ticks_per_microsecond;
+        self.budget.begin(conditions.air, sensed);
+        self.watch(sensed, now);
         self.decide(now, reader);
         let ticks = |nanoseconds: u64| nanoseconds * self.ticks_per_microsecond / 1000;
         let wake = conditions.wake.map(ticks);
@@ -131,6 +131,14 @@ impl PowerUnit {
             core.plan(conditions.sleep, wake, busy >> core.number() & 1 == 1, now);
         }
         self.change(now, reader);
+    }
+
+    /// Looks at the sensors from now on, if it does not yet.
+    pub fn watch(&mut self, sensed: Sensed, now: Tick) {
+        if self.look_at == Tick::MAX {
+            self.budget.resume(sensed.carried);
+            self.look_at = now + LOOK * self.ticks_per_microsecond;
+        }
     }
 
     /// Decides anew how fast cores run.

@@ -67,10 +67,14 @@ pub fn mark(plan: &Plan, sample: &mut Sample) {
 /// True if the count is one of cycles, whatever happens.
 pub fn is_clock(source: &EventSource) -> bool {
     match source {
-        EventSource::Programmed(programming) => programming
-            .event
-            .is_some_and(|event| event.measure == Measure::Clock && programming.control == event.config),
+        EventSource::Programmed(programming) => {
+            programming.event.is_some_and(|event| is_of_cycles(event.measure) && programming.control == event.config)
+        }
         EventSource::Fixed(register) => register.role == Role::FixedCounter,
-        EventSource::FreeRunning { register, .. } => register.measure == Measure::Clock,
+        EventSource::FreeRunning { register, .. } => is_of_cycles(register.measure),
     }
+}
+
+const fn is_of_cycles(measure: Measure) -> bool {
+    matches!(measure, Measure::Clock | Measure::HalfClock)
 }

@@ -11,8 +11,9 @@ use super::bounds::{self, Decision, Findings};
 
 /// Degrees of the air that cools a package, if nobody says otherwise.
 pub const AIR: u8 = 25;
-/// Power and heat (assumptions): all cores of an 8592+ at scalar work draw its 350 W with the uncore, and its parts are
-/// as warm as after long work; under full load and with air of 25 degrees each stays below its limit.
+/// Power and heat (assumptions): all cores of an 8592+ at scalar work draw 320 W with the uncore, which leaves memory's
+/// share of its 350 W, and its parts are as warm as after long work; under full load and with air of 25 degrees each
+/// stays below its limit.
 static HEAT: HeatSettings = HeatSettings {
     core: 3600,
     uncore: [90_000; 2],
