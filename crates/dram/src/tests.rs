@@ -125,6 +125,22 @@ fn the_last_read_of_a_row_closes_it() {
     assert_eq!(sent, expected);
 }
 
+/// A write of a part of a line reads the rest first, from the row that it then writes: one activate does for both.
+#[test]
+fn a_row_stays_open_from_the_read_to_the_write_of_a_part_of_a_line() {
+    let timing = Timing { closes_pages: true, ..Timing::ddr3_1600() };
+    let mut channel = Channel::new(CLOCK, &Arc::new(timing));
+    let (mut log, mut out) = (Log::default(), Vec::new());
+    let queue = Pending::Writes;
+    channel.announce(Arrival { cycle: 1, owner: 0, line: 1, bank: 0, row: 5, queue, partial: true });
+    while !channel.is_idle() {
+        channel.step(&mut log, &mut out);
+    }
+    let sent: Vec<_> = log.commands.iter().map(|sent| (sent.command, sent.closes)).collect();
+    let expected = [(Command::Activate, false), (Command::Underfill, false), (Command::WriteOpportunistic, true)];
+    assert_eq!(sent, expected);
+}
+
 #[test]
 fn any_number_of_ranks_keeps_the_standard() {
     for ranks in [1, 4, 8] {
