@@ -1,7 +1,7 @@
 //! The catalogue: families, events, metrics, registers.
 
 use pericore_catalog::kernel::IntelNames;
-use pericore_catalog::{Event, Family, Location, Register, Role, Subevent, Unit};
+use pericore_catalog::{Event, Family, Location, Register, Subevent, Unit};
 use pericore_machine::{MachineSpec, PRESETS};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -77,7 +77,7 @@ pub fn events<'py>(py: Python<'py>, machine: &str) -> PyResult<Bound<'py, PyDict
         .add("subevent", &rows, |row| row.subevent.map(|subevent| subevent.name))?
         .add("intel_name", &rows, |row| row.intel_name.clone())?
         .add("code", &rows, |row| u64::from(row.event.code))?
-        .add("umask", &rows, umask)?
+        .add("umask", &rows, |row| row.unit.umask(row.event, row.subevent))?
         .add("config", &rows, |row| row.subevent.map_or(row.event.config, |subevent| subevent.config))?
         .add("perf", &rows, |row| row.perf.clone())?
         .add("counters", &rows, counters)?
@@ -86,15 +86,6 @@ pub fn events<'py>(py: Python<'py>, machine: &str) -> PyResult<Bound<'py, PyDict
         .add("source", &rows, |row| row.subevent.map_or(row.event.source, |subevent| subevent.source))?
         .add("description", &rows, |row| row.subevent.map_or(row.event.description, |subevent| subevent.description))?;
     Ok(columns.finish())
-}
-
-/// The umask of a subevent, or that of a plain event's control if there is anything in it: as the program has it.
-fn umask(row: &EventRow) -> Option<u64> {
-    let Some(subevent) = row.subevent else {
-        let control = row.unit.registers.iter().find(|register| register.role == Role::Control)?;
-        return Some(control.field("umask")?.bits.get(row.event.config)).filter(|umask| *umask != 0);
-    };
-    subevent.umask.map(u64::from)
 }
 
 /// Numbers of the counters that can count an event.

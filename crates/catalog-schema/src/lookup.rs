@@ -1,6 +1,8 @@
 //! Finding units, registers, fields and events by name.
 
-use crate::{Event, Family, Field, FieldAccess, Identity, NamedValue, OnePer, Register, Role, Signal, Subevent, Unit};
+use crate::{
+    Event, Family, Field, FieldAccess, Identity, NamedValue, OnePer, Operand, Register, Role, Signal, Subevent, Unit,
+};
 
 impl<'c> Family<'c> {
     /// A unit by name, in any case.
@@ -47,6 +49,17 @@ impl<'c> Unit<'c> {
         self.with_role(role).next()
     }
 
+    /// The umask that selects an event or one of its subevents; none where there is no such field, or nothing in it.
+    pub fn umask(&self, event: &Event<'_>, subevent: Option<&Subevent<'_>>) -> Option<u64> {
+        match subevent {
+            Some(subevent) => subevent.umask.map(u64::from),
+            None => {
+                let umask = self.register(Role::Control)?.field("umask")?.bits.get(event.config);
+                Some(umask).filter(|&umask| umask != 0)
+            }
+        }
+    }
+
     /// The register that holds something of the socket.
     pub fn identity(&self, identity: Identity) -> Option<&'c Register<'c>> {
         self.registers.iter().find(|register| register.identity == Some(identity))
@@ -71,6 +84,14 @@ impl<'c> Unit<'c> {
     /// The signal behind an event, where it has one.
     pub fn signal_of(&self, event: &Event<'c>) -> Option<&'c Signal<'c>> {
         event.signal.map(|index| &self.signals[usize::from(index)])
+    }
+}
+
+impl Event<'_> {
+    /// True if what happens is compared with the number in a field.
+    pub fn is_compared_with(&self, field: &str) -> bool {
+        let mut terms = self.decode.iter().flat_map(|row| row.terms);
+        terms.any(|term| [term.operand, term.mask].contains(&Operand::Field(field)))
     }
 }
 

@@ -22,17 +22,18 @@ pub fn of(event: &SelectedEvent, (socket, instance): (u16, u16), window: &Window
             let control = event.unit.register(Role::Control)?;
             let config = programming.subevent.map_or(row.config, |subevent| subevent.config);
             let tid_en = control.field("tid_en").map_or(0, |field| field.bits.mask());
-            if programming.control & !tid_en != config {
+            let numbers = || control.fields.iter().filter(|field| row.is_compared_with(field.name));
+            let other = numbers().fold(!tid_en, |other, number| other & !number.bits.mask());
+            if (programming.control ^ config) & other != 0 {
                 // Thresholds, inversion and edges are the counter's doing: the ledger knows what happened, not how it
                 // was counted.
                 return None;
             }
             let by_thread = programming.control & tid_en != 0;
-            let filters: Vec<(&str, u64)> = programming
-                .filters
-                .iter()
-                .filter(|filter| by_thread || filter.field.name != "tid")
+            let set = programming.filters.iter().filter(|filter| by_thread || filter.field.name != "tid");
+            let filters: Vec<(&str, u64)> = set
                 .map(|filter| (filter.field.name, filter.value))
+                .chain(numbers().map(|number| (number.name, number.bits.get(programming.control))))
                 .collect();
             let subevent = programming.subevent.map(|subevent| subevent.name);
             window.count(

@@ -29,7 +29,7 @@ impl Tracer {
     pub fn launch(program: &OsStr, arguments: &[OsString], options: Options) -> Result<Running, Error> {
         no_null_bytes(program, arguments)?;
         let (data, fetch) = (shape(options.data_cache)?, shape(options.fetch_cache)?);
-        let path = find(program)?;
+        let path = Self::find(program)?;
         let image = program::image(&path).map_err(|unfit| refused(&path, unfit))?;
         let qemu = qemu(options.qemu)?;
         let plugin = PluginFile::new()?;
@@ -65,6 +65,17 @@ impl Tracer {
         }
         Ok(Running::new(memory, plugin, child, forwarding))
     }
+
+    /// The file of a program: a path as it is, a name where the PATH has it.
+    ///
+    /// # Errors
+    /// A name that the PATH does not have.
+    pub fn find(program: &OsStr) -> Result<PathBuf, Error> {
+        if program.as_bytes().contains(&b'/') {
+            return Ok(PathBuf::from(program));
+        }
+        in_path(program).ok_or_else(|| Error::NotInPath { program: program.into() })
+    }
 }
 
 fn shape(geometry: Geometry) -> Result<Shape, Error> {
@@ -83,13 +94,6 @@ fn no_null_bytes(program: &OsStr, arguments: &[OsString]) -> Result<(), Error> {
 }
 
 /// The file that a name stands for, as a shell would find it.
-fn find(program: &OsStr) -> Result<PathBuf, Error> {
-    if program.as_bytes().contains(&b'/') {
-        return Ok(PathBuf::from(program));
-    }
-    in_path(program).ok_or_else(|| Error::NotInPath { program: program.into() })
-}
-
 fn in_path(name: &OsStr) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
@@ -123,7 +127,7 @@ fn refused(path: &Path, unfit: Unfit) -> Error {
 fn qemu(given: Option<PathBuf>) -> Result<PathBuf, Error> {
     let name = given.as_deref().unwrap_or(Path::new(QEMU));
     let missing = || Error::QemuMissing { name: name.display().to_string() };
-    let qemu = match find(name.as_os_str()) {
+    let qemu = match Tracer::find(name.as_os_str()) {
         Ok(path) if is_executable(&path) => path,
         _ => return Err(missing()),
     };

@@ -56,12 +56,12 @@ impl Model {
     }
 
     /// Cores see to the end of a transfer: they look at a line that is being written, on every socket, since any of
-    /// them may have asked for it: the device interrupts a core of its own socket, which interrupts those of the
-    /// others. They mark one that has been read.
+    /// them may have asked for it, and mark one that has been read. A device interrupts a core of its own socket, which
+    /// interrupts one of another that has the line in its memory.
     fn follow<R: Facts>(&mut self, device: u16, own: usize, line: u32, written: bool, reader: &mut R) {
         let sockets = if written { 0..self.sockets.len() } else { own..own + 1 };
         for socket in sockets {
-            if socket != own {
+            if socket != own && socket == usize::from(self.home_of(line)) {
                 self.send(own, TO_SOCKET, Class::Bypass, NOTHING, reader);
             }
             let core = socket * CORES + usize::from(self.assignment.in_turn(device));

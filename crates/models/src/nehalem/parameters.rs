@@ -274,28 +274,28 @@ impl Parameters {
 /// DDR3-1333 9-9-9 with 2 Gbit x8 devices, behind queues of this controller's size.
 const fn ddr3_1333() -> Timing {
     Timing {
-        cl: 9,              // JESD79-3, DDR3-1333H speed bin
-        cwl: 7,             // JESD79-3, mode register 2 at 1.5 ns
-        trcd: 9,            // 13.5 ns
-        trp: 9,             // 13.5 ns
-        tras: 24,           // 36 ns
-        trc: 33,            // 49.5 ns
-        trrd_s: 4,          // max(4 cycles, 6 ns) with 1 KiB pages
-        trrd_l: 4,          // the same: no bank groups
-        tfaw: 20,           // 30 ns with 1 KiB pages
-        twtr_s: 5,          // max(4 cycles, 7.5 ns)
-        twtr_l: 5,          // the same
-        twr: 10,            // 15 ns
-        trtp: 5,            // max(4 cycles, 7.5 ns)
-        trfc: 107,          // 160 ns for 2 Gbit
-        trefi: 5200,        // 7.8 us
-        reads: 12,          // assumption: half of what one source can have at the home logic
-        writes: 16,         // assumption
-        write_high: 13,     // assumption: room for the writes under way when the mode starts
-        write_low: 5,       // assumption: two thirds of the queue are written at a time
-        write_patience: 20, // assumption: about a row miss
-        page_idle: 170,     // assumption: 250 ns
-        closes_pages: false,
+        cl: 9,               // JESD79-3, DDR3-1333H speed bin
+        cwl: 7,              // JESD79-3, mode register 2 at 1.5 ns
+        trcd: 9,             // 13.5 ns
+        trp: 9,              // 13.5 ns
+        tras: 24,            // 36 ns
+        trc: 33,             // 49.5 ns
+        trrd_s: 4,           // max(4 cycles, 6 ns) with 1 KiB pages
+        trrd_l: 4,           // the same: no bank groups
+        tfaw: 20,            // 30 ns with 1 KiB pages
+        twtr_s: 5,           // max(4 cycles, 7.5 ns)
+        twtr_l: 5,           // the same
+        twr: 10,             // 15 ns
+        trtp: 5,             // max(4 cycles, 7.5 ns)
+        trfc: 107,           // 160 ns for 2 Gbit
+        trefi: 5200,         // 7.8 us
+        reads: 12,           // assumption: half of what one source can have at the home logic
+        writes: 16,          // assumption
+        write_high: 13,      // assumption: room for the writes under way when the mode starts
+        write_low: 5,        // assumption: two thirds of the queue are written at a time
+        write_patience: 20,  // assumption: about a row miss
+        page_idle: 170,      // assumption: 250 ns
+        closes_pages: false, // assumption: as servers are delivered
         ..Timing::ddr3_1600()
     }
 }

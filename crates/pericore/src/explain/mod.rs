@@ -63,7 +63,9 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
         let found = the_one(&families, name)?;
         if let Some((bare, settings)) = name.split_once(',').filter(|_| !name.starts_with('{')) {
             let settings = settings.trim_end_matches('/');
-            notice::warn(format!("{bare} is explained without {settings:?}: pericore encode has the control with it"));
+            notice::warn(format!(
+                "{bare} is explained without {settings:?}: pericore encode checks it and has the control"
+            ));
         }
         let mut sheet = sheet_of(&found);
         sheet.list("Also in", "also_in", also_in(&families, &found));

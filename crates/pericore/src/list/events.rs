@@ -103,13 +103,6 @@ impl Shown {
     }
 }
 
-/// The umask of an event without subevents, if there is anything in it.
-fn umask_of(unit: &Unit, event: &Event) -> Option<String> {
-    let control = unit.registers.iter().find(|register| register.role == Role::Control)?;
-    let umask = control.field("umask")?.bits.get(event.config);
-    (umask != 0).then(|| hexadecimal(umask, 2))
-}
-
 fn json(
     out: &mut impl Write,
     family: &'static Family,
@@ -139,7 +132,7 @@ fn json(
             subevent: None,
             intel_name,
             code: hexadecimal(event.code.into(), 2),
-            umask: umask_of(unit, event),
+            umask: unit.umask(event, None).map(|umask| hexadecimal(umask, 2)),
             config: hexadecimal(event.config, 1),
             perf,
             counters: counters(event.counters),
@@ -165,7 +158,7 @@ fn json(
             subevent: Some(subevent.name),
             intel_name,
             code: hexadecimal(event.code.into(), 2),
-            umask: subevent.umask.map(|umask| hexadecimal(umask.into(), 2)),
+            umask: unit.umask(event, Some(subevent)).map(|umask| hexadecimal(umask, 2)),
             config: hexadecimal(subevent.config, 1),
             perf,
             counters: counters(subevent.counters),

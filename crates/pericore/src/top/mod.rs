@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::Args;
 use pericore_dashboard::{Look, State};
 use pericore_observe::results::Scope;
+use pericore_tracer::Tracer;
 
 use crate::failure::Failure;
 use crate::machine::run::is_within;
@@ -64,7 +65,7 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
     let is_virtual = args.measure.is_course() && !is_within();
     let interval = args.interval.unwrap_or(if is_virtual { INTERVALS.1 } else { INTERVALS.0 });
     let state = State::new(interval / 1e3, look, args.scope());
-    args.refuse_words_behind_a_recording()?;
+    args.refuse_words_that_nothing_takes()?;
     if let Some(file) = args.recording() {
         return play::run(&args.measure, file, args.interval, Watch::new(state, screen, args.samples));
     }
@@ -83,17 +84,23 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, Failure> {
 }
 
 impl TopArgs {
-    /// Words behind a program are the program's own; a recording takes none.
-    fn refuse_words_behind_a_recording(&self) -> Result<(), Failure> {
-        match self.measure.program_words() {
-            [word, rest @ ..] if !rest.is_empty() && play::is_recording(Path::new(word)) => Err(Failure::usage(
-                format!("{0} is a recording: options go in front of it, such as pericore top -b {0}", word.display()),
-            )),
-            [word] if is_absent_recording(Path::new(word)) => {
-                Err(Failure::failed(format!("cannot read {}: there is no such file", word.display())))
-            }
-            _ => Ok(()),
+    /// Words behind a program are the program's own; a recording takes none. A word that is neither is most likely the
+    /// mistyped name of one of them.
+    fn refuse_words_that_nothing_takes(&self) -> Result<(), Failure> {
+        let [word, rest @ ..] = self.measure.program_words() else { return Ok(()) };
+        let is_recording = play::is_recording(Path::new(word));
+        if is_recording && !rest.is_empty() {
+            return Err(Failure::usage(format!(
+                "{0} is a recording: options go in front of it, such as pericore top -b {0}",
+                word.display()
+            )));
         }
+        let exists = || Path::new(word).exists() || Tracer::find(word).is_ok_and(|program| program.exists());
+        if !is_recording && rest.is_empty() && !exists() {
+            let word = word.display();
+            return Err(Failure::failed(format!("cannot read {word}: there is no such file, and no such program")));
+        }
+        Ok(())
     }
 
     /// The recording to play, if a file of one stands where a program would.
@@ -112,9 +119,4 @@ impl TopArgs {
             (false, false) => None,
         }
     }
-}
-
-/// True if a file is named as recordings are, and is not there.
-fn is_absent_recording(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "rec") && !path.exists()
 }

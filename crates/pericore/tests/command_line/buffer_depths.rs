@@ -30,3 +30,15 @@ fn cycles_with_more_than_each_number_add_up_to_the_occupancy() {
     assert!(cycles.is_sorted_by(|few, more| few >= more) && cycles[3] > 0, "{cycles:?}");
     assert_eq!(cycles[23], 0, "{cycles:?}");
 }
+
+/// With a number in its umask the event has a figure of the model's as well, of the same number.
+#[test]
+fn the_model_has_a_figure_for_each_number() {
+    let mut program = command(PERICORE);
+    program.args(["stat", "--truth", "--machine", "emerald-rapids", "--workload", "random:requests=20000", "-j"]);
+    program.args(["-e", "imc/event=0x19,umask=8/"]);
+    let output = program.output().expect("it starts");
+    let row: serde_json::Value = serde_json::from_slice(&output.stderr).expect("one line of JSON");
+    let count: f64 = row["counter-value"].as_str().and_then(|count| count.parse().ok()).expect("a count");
+    assert!(count > 0.0 && row["truth"].as_f64() == Some(count), "{row}");
+}

@@ -91,5 +91,8 @@ fn options_behind_a_recording_are_refused() {
     let (frames, _) = printed(&["top", "-b", "-n", "1", &path]);
     assert!(frames.contains("CLOCKTICKS"), "{frames}");
     fs::remove_file(&path).expect("it is there");
-    refused(&["top", "-b", &path], 255, &["cannot read", "a.rec: there is no such file"]);
+    for absent in [path.as_str(), "a.rec", "no-such-program"] {
+        let why = format!("cannot read {absent}: there is no such file, and no such program");
+        refused(&["top", "-b", absent], 255, &[&why]);
+    }
 }

@@ -69,7 +69,7 @@ fn value(at: &Snapshot, instance: u16, question: Question<'_>) -> Option<u64> {
             cells.rejects.value(event, subevent).or_else(|| agent_names::value(cells, event, subevent))
         }
         "m2m" => cells.memory_units[number].value(event, subevent),
-        // The umask is the number, which is 0 in Intel's file, and in all questions but those of tests.
+        // The umask is the number of elements, 0 in Intel's file.
         "imc" if event == "RDB_FULL" => {
             Some(cells.channels[number].more_buffered_than(question.filter("umask").unwrap_or(0)))
         }

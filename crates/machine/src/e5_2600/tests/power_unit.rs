@@ -11,9 +11,8 @@ use pericore_workload::{Conditions, CoreSleep, FrequencyBounds, MemoryConditions
 
 const MICROSECOND: Tick = 21_600;
 
-/// Runs phases one after the other, each with its busy cores and microseconds, and gives what events count over all of
-/// it.
-fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64> {
+/// The unit of eight cores at 2.7 GHz, which has just started, and what it writes to.
+fn started() -> (Ledger, PowerUnit) {
     let family = pericore_catalog::family("e5-2600").unwrap();
     let clocks = Clocks::new(2700, 800).unwrap();
     let opcodes = super::super::opcodes(&Wiring::new(family, 1)).unwrap();
@@ -21,6 +20,14 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
     let mut ledger = Ledger::new(clocks, opcodes, shape);
     let mut unit = PowerUnit::new(0, 8, clocks.ticks_per_second);
     unit.start(&mut ledger);
+    (ledger, unit)
+}
+
+/// Runs phases one after the other, each with its busy cores and microseconds, and gives what events count over all of
+/// it.
+fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64> {
+    let (mut ledger, mut unit) = started();
+    let start = started().0.at(0);
     let mut now = 0;
     for (conditions, busy, microseconds) in phases {
         unit.begin(conditions, *busy, Sensed::default(), now, &mut ledger);
@@ -32,7 +39,7 @@ fn counts(phases: &[(Conditions, u8, u64)], events: &[(&str, &str)]) -> Vec<u64>
         now = end;
     }
     unit.under_way(now, &mut ledger);
-    let (start, end) = (Ledger::new(clocks, opcodes, shape).at(0), ledger.at(now));
+    let end = ledger.at(now);
     let window = Window::between(&start, &end);
     let value = |&(event, sub): &(&str, &str)| {
         let sub = Some(sub).filter(|sub| !sub.is_empty());
@@ -94,17 +101,11 @@ fn memory_sheds_phases_while_all_cores_sleep() {
     assert_eq!(counts(&phases, &[("MEMORY_PHASE_SHEDDING_CYCLES", "")]), [45 * 800]);
 }
 
-/// Memory at its full rate, 3200 lines in 4 us, in phases of 3 us each and then in a long one: its
-/// modules come to 25 + 38 + 19.8 degrees, which is below 85, however the looks at the sensors fall.
+/// Memory at its full rate, 3200 lines in 4 us, in phases of 3 us each and then in a long one: its modules come to
+/// 25 + 38 + 19.8 degrees, which is below 85, however the looks at the sensors fall.
 #[test]
 fn memory_at_its_full_rate_is_not_hot_however_long_phases_are() {
-    let family = pericore_catalog::family("e5-2600").unwrap();
-    let clocks = Clocks::new(2700, 800).unwrap();
-    let opcodes = super::super::opcodes(&Wiring::new(family, 1)).unwrap();
-    let shape = Shape { sockets: 1, slices: 1, channels: 1, pending: [1; 2], links: 0, flight: 0, shared: 0 };
-    let mut ledger = Ledger::new(clocks, opcodes, shape);
-    let mut unit = PowerUnit::new(0, 8, clocks.ticks_per_second);
-    unit.start(&mut ledger);
+    let (mut ledger, mut unit) = started();
     let usual = MemoryConditions::default();
     let sensed = |now: Tick| Sensed { carried: now * 800 / MICROSECOND, busy: 8, devices: false, works: true };
     let (mut now, mut begins) = (0, 0);

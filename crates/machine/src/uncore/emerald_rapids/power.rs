@@ -7,7 +7,7 @@
 mod bounds;
 mod package;
 
-use package::{AIR, Package};
+use package::Package;
 use pericore_engine::Tick;
 
 use super::Model;
@@ -15,7 +15,7 @@ use super::Parameters;
 use super::event::Event;
 use super::times::CoreTimes;
 use pericore_facts::emerald_rapids::{CState, Fact, PackageCondition, Readers};
-use pericore_parts::heat::{HeatLoad, LOOK};
+use pericore_parts::heat::{AIR, HeatLoad, LOOK};
 use pericore_workload::{Conditions, CoreSleep};
 
 /// Microseconds that a package without running cores stays in C2E before it goes on to C6 (assumption).

@@ -1,14 +1,12 @@
 //! What power, current and heat allow a socket.
 
-use pericore_parts::heat::{Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
+use pericore_parts::heat::{AIR, Heat, HeatLoad, HeatSettings, Sensor};
 use pericore_workload::{FrequencyBounds, MemoryConditions};
 
 use super::bounds::RATIOS;
 
 /// Power and heat (assumptions, but for the 130 W that eight cores at 2.7 GHz draw with a busy uncore, the vendor's
-/// figure for the E5-2680): a fifth more is the limit for a short time, as the vendor recommends to those who set it;
-/// parts are as warm as after long work, and with all cores at work at 2.7 GHz, memory busy and air of 25 degrees each
-/// stays below its limit.
+/// figure for the E5-2680): a fifth more is the limit for a short time, as the vendor recommends to those who set it.
 static HEAT: HeatSettings = HeatSettings {
     core: 11_000,
     uncore: [22_000, 42_000],
@@ -17,24 +15,16 @@ static HEAT: HeatSettings = HeatSettings {
     vectors: [100; 2],
     peak: 120,
     current: Some(115_000),
-    sink: 47_000,
-    regulator: 40_000,
-    modules: 38_000,
-    core_rise: 15_000,
+    // At its limit.
+    regulator_full: 156_000,
     // What a ring carries does not heat it.
     mesh_rise: 0,
-    regulator_rise: (30_000, 156_000),
     lines_rise: 6200,
 };
-/// Degrees of the air that cools a socket, if nobody says otherwise.
-const AIR: u8 = 25;
+/// Cores of the part: the limit is the same where firmware leaves fewer.
+const CORES: u16 = 8;
 /// Lowest ratio that devices at work need (assumption).
 const DEVICES_RATIO: u8 = 15;
-/// Nanoseconds of rest after which the memory of a machine that sleeps refreshes itself (assumption).
-const MEMORY_REST: u64 = 1000;
-/// Per cent of the time for which requests to hot and to critically hot modules wait (assumptions).
-const HOT_WAITS: u8 = 30;
-const CRITICAL_WAITS: u8 = 60;
 
 /// What a look at a socket's sensors finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +66,7 @@ impl Budget {
         (self.air, self.busy, self.devices) = (air, sensed.busy, sensed.devices);
     }
 
-    /// Looks begin again after a rest, in which nothing was carried that they are about.
+    /// Looks begin again after a rest: the next one is about what memory carries from now on.
     pub const fn resume(&mut self, carried: u64) {
         self.carried = carried;
     }
@@ -86,7 +76,7 @@ impl Budget {
             settings: &HEAT,
             air: self.air,
             busy: [self.busy, 0],
-            cores: 8,
+            cores: CORES,
             ratio,
             own: RATIOS[1],
             vectors: 0,
@@ -105,19 +95,14 @@ impl Budget {
 
     /// A phase's bounds with those of power, current, heat and devices.
     pub fn bound(&self, phase: &FrequencyBounds) -> FrequencyBounds {
-        let (mut bounds, wanted) = (*phase, requested(phase));
+        let (mut bounds, wanted) = (self.heat.bounds(phase), requested(phase));
         let lowest = |phase: Option<u8>, found: u8| phase.into_iter().chain((found < wanted).then_some(found)).min();
         let load = self.load(wanted);
         bounds.power = lowest(bounds.power, load.peak_ratio(wanted));
         bounds.current = lowest(bounds.current, load.current_ratio(wanted));
-        bounds.thermal = bounds.thermal.into_iter().chain(self.heat.ceiling).min();
         if self.devices {
             bounds.io_floor = bounds.io_floor.max(Some(DEVICES_RATIO));
         }
-        bounds.prochot_internal |= self.heat.overheats();
-        // A sensor off the die, such as memory's.
-        bounds.prochot_external |= self.heat.modules == ModulesHeat::Critical;
-        bounds.regulator_hot |= self.heat.is_hot(Sensor::Regulator);
         bounds
     }
 
@@ -133,16 +118,7 @@ impl Budget {
 
     /// What becomes of a phase's settings of memory; it `rests` while nobody can need it.
     pub fn memory(&self, phase: &MemoryConditions, rests: bool) -> MemoryConditions {
-        let mut memory = *phase;
-        if rests {
-            memory.self_refresh = memory.self_refresh.or(Some(MEMORY_REST));
-        }
-        match self.heat.modules {
-            ModulesHeat::Normal => {}
-            ModulesHeat::Hot => memory.throttle = memory.throttle.or(Some((u8::MAX, HOT_WAITS))),
-            ModulesHeat::Critical => memory.critical = memory.critical.or(Some(CRITICAL_WAITS)),
-        }
-        memory
+        self.heat.memory(phase, rests)
     }
 }
 

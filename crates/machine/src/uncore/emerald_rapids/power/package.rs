@@ -4,16 +4,13 @@ use std::collections::VecDeque;
 
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::PackageCondition;
-use pericore_parts::heat::{Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
+use pericore_parts::heat::{AIR, Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
 use pericore_workload::{FrequencyBounds, MemoryConditions};
 
 use super::bounds::{self, Decision, Findings};
 
-/// Degrees of the air that cools a package, if nobody says otherwise.
-pub const AIR: u8 = 25;
 /// Power and heat (assumptions): all cores of an 8592+ at scalar work draw 320 W with the uncore, which leaves memory's
-/// share of its 350 W, and its parts are as warm as after long work; under full load and with air of 25 degrees each
-/// stays below its limit.
+/// share of its 350 W.
 static HEAT: HeatSettings = HeatSettings {
     core: 3600,
     uncore: [90_000; 2],
@@ -21,21 +18,12 @@ static HEAT: HeatSettings = HeatSettings {
     vectors: [135, 170],
     peak: 150,
     current: None,
-    sink: 47_000,
-    regulator: 40_000,
-    modules: 38_000,
-    core_rise: 15_000,
+    regulator_full: 350_000,
     mesh_rise: 78,
-    regulator_rise: (30_000, 350_000),
     lines_rise: 900,
 };
 /// Lowest frequency that devices at work need, in 100 MHz (assumption).
 const DEVICES_RATIO: u8 = 15;
-/// Nanoseconds of rest after which the memory of a package in C6 refreshes itself (assumption).
-const MEMORY_REST: u64 = 1000;
-/// Per cent of the time for which requests to hot and to critically hot modules wait (assumptions).
-const HOT_WAITS: u8 = 30;
-const CRITICAL_WAITS: u8 = 60;
 
 /// A package.
 #[derive(Debug)]
@@ -154,11 +142,7 @@ impl Package {
             bounds.io_floor = bounds.io_floor.max(Some(DEVICES_RATIO));
         }
         let heat = &self.heat;
-        bounds.thermal = bounds.thermal.into_iter().chain(heat.ceiling).min();
-        bounds.prochot_internal |= heat.overheats();
-        // A sensor off the die, such as memory's.
-        bounds.prochot_external |= heat.modules == ModulesHeat::Critical;
-        bounds.regulator_hot |= heat.is_hot(Sensor::Regulator);
+        let mut bounds = heat.bounds(&bounds);
         bounds.cross_throttle = bounds.cross_throttle.or(heat.crosses());
         let peak = self.load(wanted, ratios).peak_ratio(wanted);
         let found = Findings {
@@ -207,15 +191,6 @@ impl Package {
     /// What the power unit makes of a phase's settings of its memory. It `rests` while no package of the machine can
     /// need it: cores of another socket read it, too.
     pub fn memory(&self, phase: &MemoryConditions, rests: bool) -> MemoryConditions {
-        let mut memory = *phase;
-        if rests {
-            memory.self_refresh = memory.self_refresh.or(Some(MEMORY_REST));
-        }
-        match self.heat.modules {
-            ModulesHeat::Normal => {}
-            ModulesHeat::Hot => memory.throttle = memory.throttle.or(Some((u8::MAX, HOT_WAITS))),
-            ModulesHeat::Critical => memory.critical = memory.critical.or(Some(CRITICAL_WAITS)),
-        }
-        memory
+        self.heat.memory(phase, rests)
     }
 }

@@ -4,7 +4,11 @@
 //! Air, heat sink and modules change over minutes, which no run lasts: they are as warm as after long work. What moves
 //! within microseconds are the sensors that heat themselves.
 
+mod load;
+
+pub use load::{HeatLoad, HeatSettings, Sensor};
 use pericore_engine::Tick;
+use pericore_workload::{FrequencyBounds, MemoryConditions};
 
 /// Microseconds between two looks at the sensors (assumption).
 pub const LOOK: Tick = 4;
@@ -12,37 +16,8 @@ pub const LOOK: Tick = 4;
 /// to cross some 50 um of silicon).
 const CONSTANT: u32 = 3;
 
-/// What a package draws, and how warm that makes its parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeatSettings {
-    /// Power of a core at scalar work at the frequency that cores run at by themselves, mW.
-    pub core: u64,
-    /// Power of the uncore, mW: at rest, and while memory carries as much as it can.
-    pub uncore: [u64; 2],
-    /// Lines that memory carries at most between two looks.
-    pub full_lines: u64,
-    /// Power of vector code, per cent of scalar code's: of 256 and of 512 bits.
-    pub vectors: [u64; 2],
-    /// The most that the supply gives, per cent of what all cores at work and the full uncore draw.
-    pub peak: u64,
-    /// Current that the cores' supply gives for long, mA; a core at its own frequency has 1 V.
-    pub current: Option<u64>,
-    /// Millidegrees of heat sink, regulator and modules above the air after long work.
-    pub sink: i32,
-    /// See `sink`.
-    pub regulator: i32,
-    /// See `sink`.
-    pub modules: i32,
-    /// Millidegrees of a sensor above that: of a core at scalar work.
-    pub core_rise: u64,
-    /// The same of the uncore, for each thousand messages between two looks.
-    pub mesh_rise: u64,
-    /// The same of the regulator, at so many mW.
-    pub regulator_rise: (u64, u64),
-    /// The same of the modules, for each thousand lines between two looks.
-    pub lines_rise: u64,
-}
-
+/// Degrees of the air that cools a package, if nobody says otherwise.
+pub const AIR: u8 = 25;
 /// Millidegrees at which a core or the uncore is hot, and at which it reports that it overheats (assumptions); at which
 /// the regulator is hot (assumption).
 const HOT: i32 = 92_000;
@@ -51,108 +26,15 @@ const REGULATOR_HOT: i32 = 98_000;
 /// Limits of DRAM's normal and extended range of temperature (JESD79-5).
 const MEMORY_HOT: i32 = 85_000;
 const MEMORY_CRITICAL: i32 = 95_000;
+/// Per cent of the time for which requests to hot and to critically hot modules wait (assumptions).
+const HOT_WAITS: u8 = 30;
+const CRITICAL_WAITS: u8 = 60;
+/// Nanoseconds of rest after which memory that nobody can need refreshes itself (assumption).
+const MEMORY_REST: u64 = 1000;
 /// What is hot stays so until it is so much below.
 const MARGIN: i32 = 1000;
 
-/// Where a sensor is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Sensor {
-    /// The hottest core of the die that has the power unit.
-    Core,
-    /// That of the other dies.
-    OtherDie,
-    /// Interconnect and slices.
-    Uncore,
-    /// The voltage regulator.
-    Regulator,
-    /// The memory modules.
-    Modules,
-}
-
 const SENSORS: usize = 5;
-
-/// What heats a package.
-#[derive(Debug, Clone, Copy)]
-pub struct HeatLoad {
-    /// What that does to the package.
-    pub settings: &'static HeatSettings,
-    /// Degrees of the air.
-    pub air: u8,
-    /// Cores at work, on the die of the power unit and on the others.
-    pub busy: [u16; 2],
-    /// All cores of the package.
-    pub cores: u16,
-    /// Ratio that they run at, in 100 MHz.
-    pub ratio: u8,
-    /// The one that they run at by themselves.
-    pub own: u8,
-    /// Bits of their vectors; 0 for scalar code.
-    pub vectors: u16,
-    /// Messages on the interconnect since the look before.
-    pub messages: u64,
-    /// Lines of memory since then.
-    pub lines: u64,
-}
-
-impl HeatLoad {
-    /// mW of a core at work with a ratio: as its cube, since voltage follows frequency.
-    fn core(&self, ratio: u8) -> u64 {
-        let factor = match self.vectors {
-            0 => 100,
-            256 => self.settings.vectors[0],
-            _ => self.settings.vectors[1],
-        };
-        let [ratio, own] = [ratio, self.own].map(u64::from);
-        self.settings.core * ratio.pow(3) / own.pow(3) * factor / 100
-    }
-
-    fn all_busy(&self) -> u64 {
-        self.busy.iter().map(|&busy| u64::from(busy)).sum()
-    }
-
-    /// mW of the package.
-    fn package(&self, ratio: u8) -> u64 {
-        let HeatSettings { uncore: [rest, full], full_lines, .. } = self.settings;
-        rest + (full - rest) * self.lines.min(*full_lines) / full_lines + self.all_busy() * self.core(ratio)
-    }
-
-    /// The highest ratio up to `wanted` with which the package stays below its peak.
-    pub fn peak_ratio(&self, wanted: u8) -> u8 {
-        let HeatSettings { core, uncore: [_, full], peak, .. } = self.settings;
-        let peak = (full + u64::from(self.cores) * core) * peak / 100;
-        highest(wanted, |ratio| self.package(ratio) <= peak)
-    }
-
-    /// The highest ratio up to `wanted` with which the cores' supply gives what they draw. Its voltage follows the
-    /// frequency.
-    pub fn current_ratio(&self, wanted: u8) -> u8 {
-        let draws = |ratio: u8| self.all_busy() * self.core(ratio) * u64::from(self.own) / u64::from(ratio);
-        let most = self.settings.current.unwrap_or(u64::MAX);
-        highest(wanted, |ratio| draws(ratio) <= most)
-    }
-
-    /// Where a sensor's temperature goes, in millidegrees.
-    fn goal(&self, sensor: Sensor) -> i32 {
-        let HeatSettings { core, sink, regulator, modules, core_rise, mesh_rise, lines_rise, .. } = *self.settings;
-        let (regulator_rise, at) = self.settings.regulator_rise;
-        let air = i32::from(self.air) * 1000;
-        let of_core = |die: usize| if self.busy[die] > 0 { self.core(self.ratio) * core_rise / core } else { 0 };
-        let (above, rise) = match sensor {
-            Sensor::Core => (sink, of_core(0)),
-            Sensor::OtherDie => (sink, of_core(1)),
-            Sensor::Uncore => (sink, self.messages * mesh_rise / 1000),
-            Sensor::Regulator => (regulator, self.package(self.ratio) * regulator_rise / at),
-            Sensor::Modules => (modules, self.lines * lines_rise / 1000),
-        };
-        air + above + rise as i32
-    }
-}
-
-/// The highest ratio up to `wanted` of which something holds.
-fn highest(wanted: u8, holds: impl Fn(u8) -> bool) -> u8 {
-    (1..=wanted).rev().find(|&ratio| holds(ratio)).unwrap_or(1)
-}
 
 /// What the power unit does with the modules of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -207,6 +89,32 @@ impl Heat {
     /// The air has another temperature; what it cools has had the time to follow.
     pub fn move_air(&mut self, degrees: i32) {
         self.sensors.iter_mut().for_each(|sensor| *sensor += degrees * 1000);
+    }
+
+    /// A phase's bounds with what heat adds to them.
+    pub fn bounds(&self, phase: &FrequencyBounds) -> FrequencyBounds {
+        FrequencyBounds {
+            thermal: phase.thermal.into_iter().chain(self.ceiling).min(),
+            prochot_internal: phase.prochot_internal || self.overheats(),
+            // A sensor off the die, such as memory's.
+            prochot_external: phase.prochot_external || self.modules == ModulesHeat::Critical,
+            regulator_hot: phase.regulator_hot || self.is_hot(Sensor::Regulator),
+            ..*phase
+        }
+    }
+
+    /// What becomes of a phase's settings of memory; it `rests` while nobody can need it.
+    pub fn memory(&self, phase: &MemoryConditions, rests: bool) -> MemoryConditions {
+        let mut memory = *phase;
+        if rests {
+            memory.self_refresh = memory.self_refresh.or(Some(MEMORY_REST));
+        }
+        match self.modules {
+            ModulesHeat::Normal => {}
+            ModulesHeat::Hot => memory.throttle = memory.throttle.or(Some((u8::MAX, HOT_WAITS))),
+            ModulesHeat::Critical => memory.critical = memory.critical.or(Some(CRITICAL_WAITS)),
+        }
+        memory
     }
 
     /// True if what a sensor measures is hot.
@@ -269,7 +177,7 @@ impl Heat {
 
 #[cfg(test)]
 mod tests {
-    use super::{Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
+    use super::{ALL, Heat, HeatLoad, HeatSettings, ModulesHeat, Sensor};
 
     /// 64 cores that draw 320 W with their uncore.
     const SETTINGS: HeatSettings = HeatSettings {
@@ -279,12 +187,8 @@ mod tests {
         vectors: [135, 170],
         peak: 150,
         current: None,
-        sink: 47_000,
-        regulator: 40_000,
-        modules: 38_000,
-        core_rise: 15_000,
+        regulator_full: 350_000,
         mesh_rise: 78,
-        regulator_rise: (30_000, 350_000),
         lines_rise: 900,
     };
 
@@ -307,11 +211,7 @@ mod tests {
         assert!(!heat.look(&FULL, 28, 8), "it gets warmer");
         while !heat.look(&FULL, 28, 8) {}
         assert_eq!(heat.ceiling, None);
-        assert!(
-            [Sensor::Core, Sensor::OtherDie, Sensor::Uncore, Sensor::Regulator, Sensor::Modules]
-                .iter()
-                .all(|&s| !heat.is_hot(s))
-        );
+        assert!(ALL.iter().all(|&sensor| !heat.is_hot(sensor)));
         // 25 + 47 + 15 degrees, but for what is less than a step.
         assert!((86_990..=87_000).contains(&heat.sensors[Sensor::Core as usize]), "{:?}", heat.sensors);
         assert_eq!(FULL.package(28), 90_000 + 64 * 3600);
