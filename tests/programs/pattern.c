@@ -5,6 +5,8 @@
 // pattern update BYTES [MIB]         a load, then a store, 64 bytes apart; then the same
 // pattern straddle COUNT             8-byte loads across two lines, 128 bytes apart
 // pattern stream BYTES               non-temporal stores, 8 bytes apart
+// pattern clear OFFSET BYTES         rep stosb, from OFFSET on
+// pattern copy OFFSET BYTES          rep movsb to OFFSET from what lies 1 MiB further, and 5 bytes
 // pattern threads COUNT BYTES        threads that load the even lines and store to the odd ones of their own MiB
 // pattern outlive BYTES              the first thread ends; another one loads after half a second
 // pattern sparse COUNT               a load from the first line of each GiB
@@ -200,6 +202,12 @@ int main(int argc, char **argv) {
         volatile char *base = map_at(BASE, a);
         for (unsigned long at = 0; at < a; at += 8)
             _mm_stream_si64((long long *)(base + at), 1);
+    } else if (!strcmp(what, "clear")) {
+        volatile char *to = map_at(BASE, a + b) + a;
+        __asm__ volatile("rep stosb" : "+D"(to), "+c"(b) : "a"(1) : "memory");
+    } else if (!strcmp(what, "copy")) {
+        volatile char *base = map_at(BASE, 2 * MIB), *to = base + a, *from = base + MIB + 5;
+        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(b) : : "memory");
     } else if (!strcmp(what, "threads")) {
         threads(a, b);
     } else if (!strcmp(what, "outlive")) {

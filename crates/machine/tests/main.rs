@@ -9,6 +9,7 @@ mod levels;
 mod modelled;
 mod named_truth;
 mod nehalem_model;
+mod overwriting;
 mod phases;
 mod sampling;
 mod saved_window;

@@ -7,6 +7,7 @@ use super::layout::{
     PROGRESS_BITS, Shared, Slot,
 };
 use super::operands::{Operands, operands};
+use super::overwrite::First;
 use super::{decode, follow, process, qemu, sharing, table};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -58,20 +59,23 @@ impl Block {
 extern "C" fn on_translation(_id: qemu::Id, block: *mut qemu::Block) {
     // SAFETY: QEMU passes the block that it is translating, and waits.
     let block = unsafe { &mut *block };
-    let (mut first, mut end, mut count) = (None, 0, 0);
+    let (mut first, mut end, mut count, mut repeats) = (None, 0, 0, false);
     let known = block.instructions().map(|instruction| {
-        let address = instruction.address();
+        let (address, bytes) = (instruction.address(), bytes_of(instruction));
         first.get_or_insert(address);
         (end, count) = (address + instruction.size() as u64, count + 1);
-        operands(bytes_of(instruction))
+        repeats = decode::is_repeated_store(bytes);
+        operands(bytes)
     });
     let known: Vec<Operands> = known.collect();
     let translated = flow::translate(&known);
     for (instruction, operation) in block.instructions().zip(translated.operations) {
         instrument(instruction, operation);
     }
+    // A repeated instruction jumps to itself for each element: that is no further instruction.
+    let begun = if count == 1 && repeats { 0 } else { count };
     if let Some(first) = first {
-        let data: &'static Block = Box::leak(Box::new(Block::new(first, end, count, translated.after)));
+        let data: &'static Block = Box::leak(Box::new(Block::new(first, end, begun, translated.after)));
         block.on_execution(on_block, std::ptr::from_ref(data) as u64);
     }
 }
@@ -96,6 +100,10 @@ fn instrument(instruction: &mut qemu::Instruction, operation: &'static Translate
     let bytes = bytes_of(instruction);
     if decode::is_non_temporal_store(bytes) {
         instruction.on_access(on_non_temporal_store, std::ptr::from_ref(operation) as u64);
+        return;
+    }
+    if decode::is_repeated_store(bytes) {
+        instruction.on_access(on_repeated_access, std::ptr::from_ref(operation) as u64);
         return;
     }
     if decode::is_evex(bytes) {
@@ -181,6 +189,50 @@ fn look_closer(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
     } else if is_followed {
         access.follow(vcpu);
     }
+}
+
+/// A load or a store of an instruction that repeats itself: it may overwrite whole lines.
+extern "C" fn on_repeated_access(vcpu: u32, info: u32, address: u64, data: *mut c_void) {
+    let (slot, store, log2_size) = (table::slot(vcpu), is_store(info), qemu::log2_size(info));
+    if !store {
+        // SAFETY: leaked by `flow::translate`.
+        let operation: &'static TranslatedAccess = unsafe { &*data.cast() };
+        slot.before_overwriting(slot.instruction(operation.place), || on_access(vcpu, info, address, data));
+    } else if slot.goes_on_overwriting(address, log2_size) {
+        add(&slot.counters.stores, 1);
+    } else if address % LINE != 0 || slot.data_filter().holds(address) {
+        on_access(vcpu, info, address, data);
+    } else {
+        begin_line(vcpu, slot, (address, log2_size), data);
+    }
+}
+
+/// Such a store to the first byte of a line that is missing.
+#[inline(never)]
+fn begin_line(vcpu: u32, slot: &Slot, (line, log2_size): (u64, u64), data: *mut c_void) {
+    // SAFETY: leaked by `flow::translate`.
+    let operation: &'static TranslatedAccess = unsafe { &*data.cast() };
+    // SAFETY: this is the thread, and no other is in use.
+    let Some(flow) = (unsafe { table::flow(vcpu) }) else { return };
+    add(&slot.counters.stores, 1);
+    let is_followed = slot.follows.load(Relaxed) != 0;
+    if is_followed {
+        flow.reach(operation);
+    }
+    let written_back = match slot.change(|| slot.data_filter().touch(line, true)) {
+        Outcome::Miss(written_back) => written_back,
+        // Another thread's doing.
+        Outcome::Hit | Outcome::Upgrade => None,
+    };
+    let after = if is_followed { flow.distance(operation) } else { 0 };
+    let instruction = slot.instruction(operation.place);
+    if let Some(line) = sharing::stored(vcpu, line) {
+        slot.record(KIND_WRITE_BACK, line, 6, instruction);
+    }
+    slot.begin_overwriting(&First { line, log2_size, instruction, after, written_back });
+    flow.goes_out(line, instruction);
+    flow.complete(operation, line, true, true);
+    slot.follows.store(1, Relaxed);
 }
 
 /// A load or a store at which the fast way ends.

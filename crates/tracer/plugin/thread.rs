@@ -51,6 +51,7 @@ fn fill_in(slot: &'static Slot) {
     }
     slot.writer_waits.0.store(0, Relaxed);
     slot.combining_next.store(0, Relaxed);
+    slot.overwritten.next.store(0, Relaxed);
     slot.changing.store(0, Relaxed);
     slot.follows.store(0, Relaxed);
     slot.block.store(0, Relaxed);
@@ -126,15 +127,16 @@ impl Slot {
 
     /// Writes a record to the ring; waits while there is no room.
     pub fn record(&self, kind: u64, address: u64, log2_size: u64, instruction: u64) {
-        self.write([pack(kind, address, log2_size), pack_order(instruction, 0)]);
+        self.record_after(kind, address, log2_size, instruction, 0);
     }
 
     /// Writes a load or a store to the ring, of which the address comes from the access so many loads and stores ago.
     pub fn record_after(&self, kind: u64, address: u64, log2_size: u64, instruction: u64, after: u64) {
+        self.settle();
         self.write([pack(kind, address, log2_size), pack_order(instruction, after)]);
     }
 
-    fn write(&self, record: Record) {
+    pub(super) fn write(&self, record: Record) {
         let head = self.head.0.load(Relaxed);
         if head - self.tail_seen.load(Relaxed) >= RING && !self.has_room(head) {
             let dropped = &self.counters.dropped;
@@ -186,6 +188,7 @@ impl Slot {
 
     /// Says that no more will come.
     pub fn end(&self) {
+        self.settle();
         self.state.store(ENDED, Release);
         self.ring_the_bell();
     }

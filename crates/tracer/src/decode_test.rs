@@ -1,4 +1,4 @@
-use crate::decode::{is_evex, is_non_temporal_store};
+use crate::decode::{is_evex, is_non_temporal_store, is_repeated_store};
 
 #[test]
 fn stores_around_the_caches() {
@@ -17,6 +17,20 @@ fn stores_around_the_caches() {
         &[0xC4, 0xC1, 0x7D, 0xE7, 0x00],
     ] {
         assert!(is_non_temporal_store(bytes), "{bytes:02x?}");
+    }
+}
+
+#[test]
+fn stores_that_are_repeated() {
+    // As an assembler writes them: rep stosb, stosw, stosd, stosq, movsb, movsq.
+    for bytes in
+        [&[0xF3, 0xAA][..], &[0x66, 0xF3, 0xAB], &[0xF3, 0xAB], &[0xF3, 0x48, 0xAB], &[0xF3, 0xA4], &[0xF3, 0x48, 0xA5]]
+    {
+        assert!(is_repeated_store(bytes), "{bytes:02x?}");
+    }
+    // stosb; rep lodsb; repne scasb; repe cmpsb; rep ret; movss xmm0, [rdi].
+    for bytes in [&[0xAA][..], &[0xF3, 0xAC], &[0xF2, 0xAE], &[0xF3, 0xA6], &[0xF3, 0xC3], &[0xF3, 0x0F, 0x10, 0x07]] {
+        assert!(!is_repeated_store(bytes), "{bytes:02x?}");
     }
 }
 

@@ -210,6 +210,22 @@ pub struct Counters {
     pub dropped: AtomicU64,
 }
 
+/// A line that a string instruction has begun to overwrite. Whether it overwrites all of it is known at the line's end:
+/// until then its record waits.
+#[repr(C)]
+pub struct Overwritten {
+    /// Where the next store is to go, within the line or behind its last byte; 0 if there is no such line.
+    pub next: AtomicU64,
+    /// The line's address.
+    pub line: AtomicU64,
+    /// Log2 of the bytes of the first store.
+    pub log2_size: AtomicU64,
+    /// Instruction count and distance, as a record's second word.
+    pub order: AtomicU64,
+    /// The address of the dirty line that had to go for it, and 1; 0 if there is none.
+    pub written_back: AtomicU64,
+}
+
 /// One thread's slot.
 #[repr(C, align(4096))]
 pub struct Slot {
@@ -239,6 +255,8 @@ pub struct Slot {
     pub combining: [AtomicU64; 8],
     /// The next of these to replace.
     pub combining_next: AtomicU32,
+    /// The line that a string instruction overwrites.
+    pub overwritten: Overwritten,
     /// The running block, where the plugin has it.
     pub block: AtomicU64,
     /// Non-zero while something that went out may be under way, so that values are followed: for the running block.

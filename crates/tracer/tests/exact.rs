@@ -61,6 +61,34 @@ fn non_temporal_stores_go_around_the_cache() {
     assert_eq!(trace(&["stream", "0x10000"]).counts(), [0, 0, 0, 0, 1024]);
 }
 
+/// 1000 bytes from 40 on: the first line has 24 of them, the last 16, and fifteen lines between are overwritten whole.
+#[test]
+fn a_string_instruction_overwrites_lines_whole() {
+    let traced = trace(&["clear", "40", "1000"]);
+    let stores: Vec<_> = traced.accesses.iter().map(|access| (access.kind, access.address, access.size)).collect();
+    let mut expected = vec![(Kind::Store, BASE + 40, 1)];
+    expected.extend((1..16).map(|line| (Kind::Store, BASE + line * 64, 64)));
+    expected.push((Kind::Store, BASE + 1024, 1));
+    assert_eq!(stores, expected);
+    // All bytes are stores; the instruction is one.
+    let total = traced.finished.summary.total;
+    let one = trace(&["clear", "40", "1"]).finished.summary.total;
+    assert_eq!(total.stores - one.stores, 999);
+    assert!(total.instructions.abs_diff(one.instructions) < 200, "{total:?} {one:?}");
+}
+
+/// Lines of the source begin elsewhere than those of the target: they are loaded in the middle of these. 1280 bytes of
+/// the source are in 21 lines, and fill 20 of the target. What is already there is not asked for.
+#[test]
+fn a_copy_overwrites_lines_whole() {
+    let traced = trace(&["copy", "0", "1280"]);
+    let of = |kind: Kind| traced.accesses.iter().filter(move |access| access.kind == kind);
+    assert_eq!(of(Kind::Load).count(), 21);
+    let stores: Vec<_> = of(Kind::Store).map(|store| (store.address, store.size)).collect();
+    assert_eq!(stores, (0..20).map(|line| (BASE + line * 64, 64)).collect::<Vec<_>>());
+    assert!(traced.accesses.is_sorted_by_key(|access| access.instructions));
+}
+
 #[test]
 fn sixty_four_threads_have_a_cache_each() {
     let traced = trace(&["threads", "64", "0x10000"]);

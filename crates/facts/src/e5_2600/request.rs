@@ -34,11 +34,13 @@ pub enum RequestKind {
     IoWriteThrough,
     /// A home agent writes a directory bit with its line. Never in a slice.
     DirectoryWrite,
+    /// A core asks for a line that it overwrites, without its data (ItoM).
+    Overwrite,
 }
 
 impl RequestKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 14;
     /// All kinds, by their number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DataRead,
@@ -54,12 +56,19 @@ impl RequestKind {
         Self::IoWrite,
         Self::IoWriteThrough,
         Self::DirectoryWrite,
+        Self::Overwrite,
     ];
 
     /// A core asks for a line.
     #[inline]
     pub const fn is_read(self) -> bool {
-        self.only_reads() || matches!(self, Self::ReadForOwnership)
+        self.only_reads() || self.is_for_ownership()
+    }
+
+    /// A core asks for a line in order to write to it.
+    #[inline]
+    pub const fn is_for_ownership(self) -> bool {
+        matches!(self, Self::ReadForOwnership | Self::Overwrite)
     }
 
     /// A core asks for a line, and not in order to write to it.
@@ -95,14 +104,19 @@ impl RequestKind {
     /// Reads memory when the LLC misses.
     #[inline]
     pub const fn reads_memory(self) -> bool {
-        self.is_read() || matches!(self, Self::IoRead)
+        self.is_read() && !self.only_claims() || matches!(self, Self::IoRead)
     }
 
-    /// Writes memory, if it comes to the home agent. A device's write into the LLC asks the home agent for the line
-    /// only.
+    /// Asks the home agent for the line only: memory has nothing to do, since all of it is about to be overwritten.
+    #[inline]
+    pub const fn only_claims(self) -> bool {
+        matches!(self, Self::IoWrite | Self::Overwrite)
+    }
+
+    /// Writes memory, if it comes to the home agent.
     #[inline]
     pub const fn writes_memory(self) -> bool {
-        !self.reads_memory() && !matches!(self, Self::IoWrite)
+        !self.reads_memory() && !self.only_claims()
     }
 
     /// Writes, as the look-up sees it.
@@ -130,6 +144,7 @@ impl RequestKind {
             Self::IoRead => "PCIRdCur",
             Self::IoWrite => "PCIItoM",
             Self::IoWriteThrough => "PCIWiLF",
+            Self::Overwrite => "ItoM",
             Self::Eviction | Self::Snoop | Self::DirectoryWrite => return None,
         })
     }

@@ -60,7 +60,7 @@ impl<R: Facts> Cores<R> for Model {
     /// Loads and fetches are the same to the global queue.
     fn demand(&mut self, thread: u16, line: u32, want: Want, _: &mut R) -> Reached {
         let core = Cores::<R>::core_of(self, thread);
-        let store = want == Want::Own;
+        let store = want.stores();
         let (reached, sends) = self.cores[core].reach_l2(line, store);
         if sends {
             self.request(core as u8, line, store);
@@ -74,7 +74,7 @@ impl<R: Facts> Cores<R> for Model {
 
     fn prefetch(&mut self, thread: u16, line: u32, want: Want, _: &mut R) -> bool {
         let core = Cores::<R>::core_of(self, thread);
-        let store = want == Want::Own;
+        let store = want.stores();
         let sends = self.cores[core].take_prefetch(line, store);
         if sends {
             self.request(core as u8, line, store);

@@ -79,6 +79,7 @@ pub trait ByFunction {
             ProgramKind::Progress | ProgramKind::Unmap => return,
             ProgramKind::WriteBack => return self.give_up(core, line),
             ProgramKind::NonTemporal => return self.go_around(core, line),
+            ProgramKind::Store if access.whole => Want::Whole,
             ProgramKind::Load => Want::Data,
             ProgramKind::Fetch => Want::Code,
             ProgramKind::Store | ProgramKind::Upgrade => Want::Own,
@@ -90,8 +91,11 @@ pub trait ByFunction {
         program.count_passed_over(found);
         let buffers = &mut program.buffers[usize::from(core)];
         buffers.pass(taken(access.instructions), taken(window), access.demand);
-        let of = |line| WantedLine { line, to_store: want == Want::Own };
+        let of = |line| WantedLine { line, to_store: want.stores() };
         let misses = buffers.access(most, of(line), found, access.demand, cycles);
+        if want == Want::Whole {
+            return;
+        }
         let wanted = program.prefetches(core.into(), line, misses);
         let (lines, count) = wanted.unwrap_or_default();
         for &line in &lines[..count] {

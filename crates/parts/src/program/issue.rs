@@ -22,6 +22,15 @@ pub enum Want {
     Own,
     /// To run it.
     Code,
+    /// To overwrite all of it, for which its data is not needed.
+    Whole,
+}
+
+impl Want {
+    /// The line is modified from now on.
+    pub const fn stores(self) -> bool {
+        matches!(self, Self::Own | Self::Whole)
+    }
 }
 
 /// What became of an access at the L2.
@@ -240,6 +249,7 @@ pub trait Cores<F> {
                     true
                 }
                 ProgramKind::NonTemporal => self.stream(thread, line, access.whole, facts),
+                ProgramKind::Store if access.whole => self.reach(thread, access, Want::Whole, facts),
                 ProgramKind::Load => self.reach(thread, access, Want::Data, facts),
                 ProgramKind::Fetch => self.reach(thread, access, Want::Code, facts),
                 ProgramKind::Store | ProgramKind::Upgrade => self.reach(thread, access, Want::Own, facts),
@@ -265,6 +275,10 @@ pub trait Cores<F> {
             }
         }
         *self.ready(thread) += interval;
+        if want == Want::Whole {
+            // Nothing is read ahead for it.
+            return true;
+        }
         let core = self.core_of(thread);
         let miss = reached == Reached::Miss;
         let wanted = self.work().program.as_mut().and_then(|program| program.prefetches(core, line, miss));

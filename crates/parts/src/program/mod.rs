@@ -42,7 +42,7 @@ pub struct Waiting {
     pub line: u32,
     /// What is done with it.
     pub kind: ProgramKind,
-    /// Stores around the caches that write the whole line.
+    /// Stores that write the whole line: around the caches, or a string instruction's.
     pub whole: bool,
     /// Nanoseconds that the thread sleeps from here on.
     pub asleep: u64,

@@ -97,6 +97,14 @@ fn streams_a_block(mib: f64) {
     assert!((4.0..0.9 * 51.2).contains(&rate), "{rate} GB/s");
 }
 
+/// A string instruction asks for lines without their data (Intel's optimization manual: REP STOS of whole lines does not
+/// read for ownership), and writes what the LLC has no room for.
+#[track_caller]
+fn clears_a_block(mib: f64) {
+    let ran = run(&format!("kernels clear {}", mib as u64 * 1_048_576));
+    lines("clear", ran, 0.0, mib * MIB - LLC);
+}
+
 /// Two arrays are read, the third is read and written; the last 20 MB are in the LLC, a third of them written. Silicon:
 /// four cores' triad of likwid-bench asks for 30.73 GB/s, and a line in four of it is read before it is written.
 #[track_caller]
@@ -124,6 +132,7 @@ fn sorts(mib: f64) {
 fn lines_and_times_are_those_of_the_hand_calculation() {
     writes_a_block(64.0);
     streams_a_block(64.0);
+    clears_a_block(64.0);
     adds_two_arrays(32.0);
     multiplies(256.0);
     sorts(8.0);
@@ -134,6 +143,7 @@ fn lines_and_times_are_those_of_the_hand_calculation() {
 fn lines_and_times_of_large_programs_are_those_of_the_hand_calculation() {
     writes_a_block(256.0);
     streams_a_block(256.0);
+    clears_a_block(256.0);
     adds_two_arrays(128.0);
     multiplies(512.0);
     sorts(16.0);

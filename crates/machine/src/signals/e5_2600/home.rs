@@ -67,8 +67,8 @@ impl HomeWires {
         let remote = usize::from(record.remote);
         match station {
             RequestStation::AtHome => {
-                // A device's write into the LLC asks for the line only: memory has nothing to do.
-                if record.kind != RequestKind::IoWrite {
+                // What asks for the line only leaves memory alone.
+                if !record.kind.only_claims() {
                     let (wire, tags) = if record.kind.reads_memory() { &self.reads } else { &self.writes };
                     wire.emit(tags[remote], at, sink);
                 }

@@ -85,7 +85,7 @@ impl<R: Readers> Cores<R> for Model {
 
     fn demand(&mut self, thread: u16, line: u32, want: Want, reader: &mut R) -> Reached {
         let number = self.threads[usize::from(thread)].core;
-        let store = want == Want::Own;
+        let store = want.stores();
         if self.l2s.at(number).access(line, store) {
             return Reached::Hit;
         }
@@ -95,6 +95,7 @@ impl<R: Readers> Cores<R> for Model {
                     Want::Data => Kind::DataRead,
                     Want::Own => Kind::Ownership,
                     Want::Code => Kind::CodeRead,
+                    Want::Whole => Kind::FullStore,
                 };
                 self.request(kind, number, line, NOBODY, reader);
                 Reached::Miss
@@ -110,7 +111,7 @@ impl<R: Readers> Cores<R> for Model {
         if sends {
             let kind = match want {
                 Want::Data => Kind::DataPrefetch,
-                Want::Own => Kind::OwnershipPrefetch,
+                Want::Own | Want::Whole => Kind::OwnershipPrefetch,
                 Want::Code => Kind::CodePrefetch,
             };
             self.request(kind, number, line, NOBODY, reader);

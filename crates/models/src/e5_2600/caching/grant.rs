@@ -29,7 +29,7 @@ impl Model {
         let llc = &mut self.slices[usize::from(slice)].llc;
         let cores = llc.cores(way);
         let others = cores & !own;
-        let store = entry.record.kind == RequestKind::ReadForOwnership;
+        let store = entry.record.kind.is_for_ownership();
         llc.set_cores(way, if store { own } else { cores | own });
         llc.touch(way);
         entry.shared = others != 0 || entry.record.state.is_shared();
@@ -46,7 +46,7 @@ impl Model {
     #[inline(never)]
     fn snoop_cores<R: E5Reader>(&mut self, slice: u16, request: RequestId, way: Way, reader: &mut R) {
         let entry = &self.pool[request];
-        let (line, store) = (entry.line, entry.record.kind == RequestKind::ReadForOwnership);
+        let (line, store) = (entry.line, entry.record.kind.is_for_ownership());
         if self.take_from_cores(request, slice, line, store) {
             self.slices[usize::from(slice)].llc.set_state(way, LineState::Modified);
         }
@@ -130,9 +130,12 @@ impl Model {
         }
     }
 
+    /// The core gets its line, or the leave to overwrite it.
     pub(in crate::e5_2600) fn send_data<R: E5Reader>(&mut self, request: RequestId, delay: u64, reader: &mut R) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
-        let sent = self.message(slice, Message::DataFromCache, self.map.within(core.into()), reader);
+        let overwrites = self.pool[request].record.kind == RequestKind::Overwrite;
+        let message = if overwrites { Message::AcknowledgeFromCache } else { Message::DataFromCache };
+        let sent = self.message(slice, message, self.map.within(core.into()), reader);
         let at = sent + delay + self.latency.core_slice(core, slice);
         self.wheel.schedule(at, Event::Data.of(request));
     }

@@ -185,7 +185,7 @@ impl Model {
         }
         let entry = &self.pool[request];
         let (line, kind) = (entry.line, entry.record.kind);
-        let upgrade = kind == RequestKind::ReadForOwnership && entry.record.state.is_shared();
+        let upgrade = kind.is_for_ownership() && entry.record.state.is_shared();
         if upgrade && self.take_right(slice, request, reader) {
             return true;
         }
@@ -318,7 +318,7 @@ impl Model {
         record.state = way.map_or(LineState::Invalid, |way| state.llc.state(way));
         let kind = record.kind;
         // A line that other sockets may have cannot be written to without its home agent's leave.
-        let owns = kind == RequestKind::ReadForOwnership || kind.is_writeback();
+        let owns = kind.is_for_ownership() || kind.is_writeback();
         let way = way.filter(|_| !(record.state.is_shared() && owns));
         record.miss = way.is_none() || kind.carries_data_home();
         reader.read(self.now, E5Fact::Request(RequestStation::LookedUp, record));

@@ -102,7 +102,7 @@ impl ByFunction for Model {
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
-        self.warm_l2(core as u8, line, want == Want::Own)
+        self.warm_l2(core as u8, line, want.stores())
     }
 
     fn holds(&mut self, core: u16, line: u32) -> bool {
@@ -110,7 +110,7 @@ impl ByFunction for Model {
     }
 
     fn fetch(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
-        self.warm_fetch(core as u8, line, want == Want::Own)
+        self.warm_fetch(core as u8, line, want.stores())
     }
 
     fn give_up(&mut self, core: u16, line: u32) {

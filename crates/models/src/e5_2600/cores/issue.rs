@@ -187,14 +187,14 @@ impl Model {
         }
         let (core, line) = (entry.core, entry.line);
         let right = match entry.record.kind {
-            RequestKind::ReadForOwnership => Right::Modified,
+            kind if kind.is_for_ownership() => Right::Modified,
             _ if entry.shared => Right::Shared,
             _ => Right::Exclusive,
         };
-        let hit = !entry.record.miss;
+        let (hit, brought) = (!entry.record.miss, entry.record.kind.reads_memory());
         let interval = self.latency.paces[usize::from(self.map.socket(core.into()))].memory_interval;
         let cache = &mut self.cores[usize::from(core)];
-        if !hit {
+        if !hit && brought {
             cache.port.put_off(self.now, interval);
         }
         let evicted = if self.work.program.is_some() {

@@ -16,6 +16,7 @@ const fn kind_of(want: Want) -> RequestKind {
         Want::Data => RequestKind::DataRead,
         Want::Own => RequestKind::ReadForOwnership,
         Want::Code => RequestKind::CodeRead,
+        Want::Whole => RequestKind::Overwrite,
     }
 }
 
@@ -70,10 +71,12 @@ impl<R: E5Reader> Cores<R> for Model {
 
     fn demand(&mut self, thread: u16, line: u32, want: Want, reader: &mut R) -> Reached {
         let core = Cores::<R>::core_of(self, thread);
-        let store = want == Want::Own;
+        let store = want.stores();
         let (reached, sends) = self.cores[core].reach_l2(line, store);
         if sends {
-            self.request(kind_of(want), thread, line, reader);
+            // A directory's bit lies in memory with the line: then that is read in any case.
+            let reads = want == Want::Whole && !self.directories.is_empty();
+            self.request(kind_of(if reads { Want::Own } else { want }), thread, line, reader);
         }
         if store && reached != Reached::NoBuffer {
             let evicted = self.cores[core].dirty_l1(line);
@@ -84,7 +87,7 @@ impl<R: E5Reader> Cores<R> for Model {
 
     fn prefetch(&mut self, thread: u16, line: u32, want: Want, reader: &mut R) -> bool {
         let core = Cores::<R>::core_of(self, thread);
-        let store = want == Want::Own;
+        let store = want.stores();
         let sends = self.cores[core].take_prefetch(line, store);
         if sends {
             self.request(kind_of(want), thread, line, reader);

@@ -80,7 +80,7 @@ impl Model {
             RequestKind::DataRead | RequestKind::CodeRead => (PacketKind::RdData, None),
             RequestKind::ReadForOwnership => (PacketKind::RdInvOwn, None),
             RequestKind::IoRead => (PacketKind::RdCur, None),
-            RequestKind::IoWrite => (PacketKind::InvItoE, None),
+            RequestKind::IoWrite | RequestKind::Overwrite => (PacketKind::InvItoE, None),
             RequestKind::StreamPart if !record.completed => (PacketKind::NonSnpWr, Some(PacketKind::NonSnpWrDataPtl)),
             kind if kind.carries_data_home() => (PacketKind::NonSnpWr, Some(PacketKind::NonSnpWrData)),
             _ => (PacketKind::WbMtoI, Some(PacketKind::WbIData)),
@@ -117,6 +117,15 @@ impl Model {
             return;
         }
         if self.links.is_empty() || !self.pool[request].record.kind.is_read() || self.begin_read(request, reader) {
+            self.serve(request, reader);
+        }
+    }
+
+    /// A request whose turn it is goes to memory, if that has anything to do for it.
+    pub(in crate::e5_2600) fn serve<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
+        if self.pool[request].record.kind == RequestKind::Overwrite {
+            self.memory_responds(request, self.now, reader);
+        } else {
             self.go_to_memory(request, reader);
         }
     }

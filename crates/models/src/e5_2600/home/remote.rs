@@ -122,7 +122,7 @@ impl Model {
             return;
         }
         let asking = &self.pool[parent].record;
-        let store = asking.kind == RequestKind::ReadForOwnership;
+        let store = asking.kind.is_for_ownership();
         let packet = if store { PacketKind::SnpInvOwn } else { PacketKind::SnpData };
         let requester = self.map.socket(asking.slice);
         let new = NewPacket { origin, way: (home, to), kind: packet, requester, action: Action::Snoop, request };
@@ -183,7 +183,7 @@ impl Model {
     fn respond_from<R: E5Reader>(&mut self, slice: u16, snoop: RequestId, way: Way, reader: &mut R) -> Tick {
         let index = usize::from(slice);
         let (line, parent) = (self.pool[snoop].line, self.pool[snoop].parent);
-        let store = self.pool[parent].record.kind == RequestKind::ReadForOwnership;
+        let store = self.pool[parent].record.kind.is_for_ownership();
         let llc = &self.slices[index].llc;
         let (state, cores) = (llc.state(way), llc.cores(way));
         self.pool[snoop].snooped = cores;
@@ -300,7 +300,7 @@ impl Model {
         agent.take_in_hand(line, next);
         self.ends(UncoreUse::Conflict(home), reader);
         self.snoop_others(next, reader);
-        self.go_to_memory(next, reader);
+        self.serve(next, reader);
     }
 
     /// Data or the completion of a read comes to its slice; with all of it the line can be filled.

@@ -65,7 +65,7 @@ impl Model {
     /// Answers a read of this socket.
     fn respond_to_read<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
         let entry = &mut self.pool[request];
-        let home = entry.record.nid;
+        let (home, kind) = (entry.record.nid, entry.record.kind);
         let to_slice = self.now + self.latency.to_home(entry.record.slice);
         let (from, slice) = (self.rings.home(), self.map.within(entry.record.slice));
         let core = self.map.within(entry.core.into());
@@ -84,7 +84,8 @@ impl Model {
             self.travel(home, RingKind::Block, from, core, reader);
             self.travel(home, RingKind::Acknowledge, from, slice, reader);
         } else {
-            self.travel(home, RingKind::Block, from, slice, reader);
+            let ring = if kind.reads_memory() { RingKind::Block } else { RingKind::Acknowledge };
+            self.travel(home, ring, from, slice, reader);
         }
     }
 

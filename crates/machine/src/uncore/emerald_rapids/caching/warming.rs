@@ -238,7 +238,7 @@ impl ByFunction for Model {
     }
 
     fn reach(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
-        let store = want == Want::Own;
+        let store = want.stores();
         if self.l2s.at(core).access(line, store) { FoundIn::L2 } else { self.warm_request(core, line, store) }
     }
 
@@ -247,7 +247,7 @@ impl ByFunction for Model {
     }
 
     fn fetch(&mut self, core: u16, line: u32, want: Want) -> FoundIn {
-        self.warm_request(core, line, want == Want::Own)
+        self.warm_request(core, line, want.stores())
     }
 
     fn give_up(&mut self, core: u16, line: u32) {

@@ -66,7 +66,9 @@ fn total(model: &EmeraldRapids) -> [u64; 2] {
 fn each_kind_of_access_sends_what_it_should() {
     let mut accesses: Vec<ProgramAccess> = Vec::new();
     accesses.extend((0..40).map(|line| access(ProgramKind::Load, 0, line)));
-    accesses.extend((100..120).map(|line| access(ProgramKind::Store, 1, line)));
+    accesses.extend((100..120).map(|line| ProgramAccess { size: 8, ..access(ProgramKind::Store, 1, line) }));
+    // All of a line is stored to at once.
+    accesses.extend((500..515).map(|line| access(ProgramKind::Store, 4, line)));
     accesses.extend((200..210).map(|line| access(ProgramKind::NonTemporal, 2, line)));
     accesses.extend((300..330).map(|line| access(ProgramKind::Fetch, 3, line)));
     accesses.push(ProgramAccess { size: 8, ..access(ProgramKind::NonTemporal, 2, 400) });
@@ -76,10 +78,11 @@ fn each_kind_of_access_sends_what_it_should() {
     for (subevent, count) in [
         ("IA_DRD", 40),
         ("IA_RFO", 20),
+        ("IA_ITOM", 15),
         ("IA_CRD", 30),
         ("IA_WCILF", 10),
         ("IA_WCIL", 1),
-        ("IA", 101),
+        ("IA", 116),
         ("IA_WBMTOI", 0),
         ("IO", 0),
     ] {
