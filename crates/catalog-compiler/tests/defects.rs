@@ -148,7 +148,7 @@ fn every_defect_is_named_with_file_line_and_fix() {
     let (block, unit) = ("blocks/box-v1/block.toml", "blocks/box-v1/registers.toml");
     let (events, metrics) = ("blocks/box-v1/events.toml", "blocks/box-v1/metrics.toml");
     let family = "families/toy.toml";
-    let cases: [(&str, &str, &str, &[&str]); 23] = [
+    let cases: [(&str, &str, &str, &[&str]); 26] = [
         (family, r#"block = "box-v1""#, r#"block = "bax-v1""#, &["no block \"bax-v1\"", "did you mean \"box-v1\""]),
         (
             family,
@@ -169,6 +169,9 @@ fn every_defect_is_named_with_file_line_and_fix() {
         (events, "umask = 0x02", "umask = 0x01", &["TOYS.BLUE and TOYS.RED both select 0x101", "same_as"]),
         (events, "umask = 0x02", "umask = 0x102", &["0x102", "does not fit"]),
         (events, r#"name = "BLUE""#, r#"name = "RED""#, &["subevent \"RED\" exists twice"]),
+        (events, r#"name = "BLUE""#, r#"name = "BL/UE""#, &["subevent \"BL/UE\": no name has '/'", "letters, digits"]),
+        (events, r#"name = "TOYS""#, r#"name = "TOYS.ALL""#, &["event \"TOYS.ALL\": no name has '.'"]),
+        (events, "code = 0x00", "code = 0x01", &["0x1, the code of TOYS", "select a umask", "TOYS stands at"]),
         (events, "measure = \"clock\"", "signal = \"toys\"", &["no signal \"toys\""]),
         (events, r#"description = "Toys painted red.""#, r#"description = "Red""#, &["only repeats its name"]),
         (

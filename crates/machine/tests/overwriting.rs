@@ -49,10 +49,10 @@ fn requests(at: &Snapshot, slices: u16, question: Question<'_>) -> u64 {
     (0..slices).map(|slice| at.count(0, slice, question).expect("a truth")).sum()
 }
 
-/// Guide of the E5-2600, table 2-13: ItoM, 1C8, asks for a line that is overwritten; RFO is 180. A store to a part of a
+/// Guide of the E5-2600, table 2-13: ItoM, 1C8, is for a line that is overwritten; RFO is 180. A store to a part of a
 /// line reads it; one to all of it does not, and nothing is written yet.
 #[test]
-fn the_e5_2600_asks_for_lines_without_their_data() {
+fn the_e5_2600_owns_lines_without_their_data() {
     let of = |code: u64| [("opc", code)];
     let (own, claim) = (of(0x180), of(0x1C8));
     let by = |filter| Question::new("cbo", "TOR_INSERTS").subevent(Some("OPCODE")).filtered(filter);
@@ -84,7 +84,7 @@ fn no_data_crosses_the_link_for_lines_that_are_overwritten() {
 
 /// Intel's event files: TOR_INSERTS.IA_ITOM.
 #[test]
-fn successors_ask_for_lines_without_their_data() {
+fn successors_own_lines_without_their_data() {
     for (name, slices) in [("8592+", 64), ("8480+", 56)] {
         for (bytes, reads) in [(8, LINES), (64, 0)] {
             let at = run(name, "prefetch=off,pages=2M", bytes);

@@ -45,7 +45,7 @@ impl Defaults {
         let Some(path) = path() else { return Ok(Self::default()) };
         let bytes = match input::bytes(&path, input::CONFIGURATION) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named() => return Ok(Self::default()),
             Err(error) => return unread(&path, &error, is_named()),
         };
         Self::of(command, &bytes).map_err(|Mistake { at, what }| {

@@ -222,3 +222,22 @@ fn a_family_of_ones_own_has_stacks_with_buses_of_their_own() {
     let (status, sheet, errors) = run(with(&examples).args(["machine", "show"]).args(machine));
     assert!(sheet.contains("first, stacks on buses 0x80 0x95 0xaa 0xbf 0xd4 0xe9"), "{status:?} {sheet}{errors}");
 }
+
+/// A code with subevents is its event's, and so are names with a dot: an event of one's own that took either would have
+/// the shipped event's counts, and metrics would read 0.
+#[test]
+fn an_event_of_ones_own_takes_no_shipped_ones_code_or_name() {
+    let event = |from: &str, to: &str| EVENTS.1.replace(from, to);
+    for (text, words) in [
+        // Guide, table 2-66: CAS_COUNT is 0x04.
+        (event("0x7E", "0x04"), ["MY_EVENT selects 0x4, the code of CAS_COUNT", "events-mine.toml:1"]),
+        (event("MY_EVENT", "CAS_COUNT.RD"), ["event \"CAS_COUNT.RD\": no name has '.'", "events-mine.toml:1"]),
+        (event("MY_EVENT", "MY\\u001b[2JEVENT"), ["no name has '\\u{1b}'", "events-mine.toml:1"]),
+    ] {
+        let mine = folder(&[(EVENTS.0, &text)]);
+        let arguments = ["stat", "--machine", "e5-2600", "--workload", "stream:requests=500", "-M", "MEM_BANDWIDTH"];
+        let (status, out, err) = run(with(mine.path()).args(arguments));
+        assert_ne!(status, Some(0), "{text}: {out}{err}");
+        assert!(words.iter().all(|word| err.contains(word)), "{words:?}: {err}");
+    }
+}

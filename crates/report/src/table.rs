@@ -153,7 +153,7 @@ pub fn validity(out: &mut impl Write, report: &Report, shown: &[&Row]) -> io::Re
     let doubtful: Vec<&Row> = shown.iter().filter(|row| !row.value.validity().reasons().is_empty()).copied().collect();
     let runs = match report.runs {
         None => String::new(),
-        Some(1) => " in the only run".to_owned(),
+        Some(1) => " in the only run that ended".to_owned(),
         Some(runs) => format!(" in each of {runs} runs"),
     };
     if doubtful.is_empty() {

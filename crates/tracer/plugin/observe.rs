@@ -200,7 +200,7 @@ extern "C" fn on_repeated_access(vcpu: u32, info: u32, address: u64, data: *mut 
         slot.before_overwriting(slot.instruction(operation.place), || on_access(vcpu, info, address, data));
     } else if slot.goes_on_overwriting(address, log2_size) {
         add(&slot.counters.stores, 1);
-    } else if address % LINE != 0 || slot.data_filter().holds(address) {
+    } else if !address.is_multiple_of(LINE) || slot.data_filter().holds(address) {
         on_access(vcpu, info, address, data);
     } else {
         begin_line(vcpu, slot, (address, log2_size), data);

@@ -1,9 +1,9 @@
-//! Lines that a string instruction overwrites: a core asks for them without their data ("no-RFO" protocol of fast strings,
+//! Lines that a string instruction overwrites: a core gets them without their data ("no-RFO" protocol of fast strings,
 //! Intel's optimization manual, REP STOS and REP MOVS), while it reads a line of which it only stores to a part.
 //!
-//! QEMU stores an element at a time. So the record of a line waits from the store to its first byte on until the line is
-//! full, or something else is recorded: then it is a store as any other. A line that is overwritten is a store of all of
-//! its bytes. From how many bytes on hardware does so is not published: here it is from one line on.
+//! QEMU stores an element at a time. So the record of a line waits from the store to its first byte on until the line
+//! is full, or something else is recorded: then it is a store as any other. A line that is overwritten is a store of
+//! all of its bytes. From how many bytes on hardware does so is not published: here it is from one line on.
 
 use super::layout::{KIND_STORE, KIND_WRITE_BACK, LINE, Slot, pack, pack_order, unpack_order};
 use std::sync::atomic::Ordering::Relaxed;

@@ -3,7 +3,8 @@
 //! Runs inside `qemu-x86_64` and depends on nothing but the standard library. `qemu` and `os` are the doors to the
 //! outside; `observe` hears of every access; `filter` decides; `thread` records; `operands` and `flow` know which
 //! access an address comes from; `sharing` keeps the filters of threads that share lines true to each other;
-//! `overwrite` holds a line back that a string instruction has begun to fill; `process`, `follow` and `mapping` look after forks, exec() and memory that goes away.
+//! `overwrite` holds a line back that a string instruction has begun to fill; `process`, `follow` and `mapping` look
+//! after forks, exec() and memory that goes away.
 
 mod decode;
 #[allow(dead_code, reason = "the build script's half")]

@@ -140,6 +140,12 @@ pub enum SettingsError {
         /// The key given.
         key: String,
     },
+    /// A key that stands there twice.
+    #[error("{key} stands there twice: leave one out")]
+    Twice {
+        /// The key.
+        key: String,
+    },
     /// No such value.
     #[error("{key}={value}: give {accepted}")]
     BadValue {
@@ -167,8 +173,13 @@ impl ProgramSettings {
     /// [`SettingsError`] for the first thing that is wrong.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
-        for option in text.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+        let mut given: Vec<&str> = Vec::new();
+        for option in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            if given.contains(&key) {
+                return Err(SettingsError::Twice { key: key.to_owned() });
+            }
+            given.push(key);
             let bad = |key, accepted| SettingsError::BadValue { key, value: value.to_owned(), accepted };
             match key {
                 "cpi" => {
@@ -216,6 +227,7 @@ mod tests {
             ("misses=17", "misses=17: give 1 to 16"),
             ("prefetch", "prefetch=: give on or off"),
             ("pages=1G", "pages=1G: give 4k or 2M"),
+            ("cpi=0.5,cpi=2", "cpi stands there twice: leave one out"),
             ("numa=near", "numa=near: give local, interleave or remote"),
             ("page=4k", "no setting \"page\""),
         ] {

@@ -52,6 +52,23 @@ pub fn distinct_encodings(unit: &Unit, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// An event without subevents or umask is its code with any umask: no other event has subevents of that code.
+pub fn whole_codes(unit: &Unit, diagnostics: &mut Diagnostics) {
+    let with_subevents: HashMap<u64, &Event> =
+        unit.events.iter().filter(|event| !event.subevents.is_empty()).map(|event| (event.config, event)).collect();
+    let is_whole = |event: &&Event| event.subevents.is_empty() && event.select.iter().all(|(name, _)| name != "umask");
+    for event in unit.events.iter().filter(is_whole) {
+        let Some(other) = with_subevents.get(&event.config) else { continue };
+        let message = format!(
+            "{} selects {:#x}, the code of {}, whose subevents umasks tell apart",
+            event.name, event.config, other.name
+        );
+        let fix =
+            format!("correct the code, or select a umask; {} stands at {}", other.name, diagnostics.show(other.place));
+        diagnostics.report(event.place, message, fix);
+    }
+}
+
 /// Full name, control value, place and intended twin of everything that can be counted.
 fn selections(event: &Event) -> Vec<(String, u64, Place, Option<String>)> {
     if event.subevents.is_empty() {

@@ -40,6 +40,7 @@ pub fn all(catalogue: &Catalogue, diagnostics: &mut Diagnostics) {
             registers::counting(family, unit, diagnostics);
             events::counters(unit, diagnostics);
             events::distinct_encodings(unit, diagnostics);
+            events::whole_codes(unit, diagnostics);
             events::filters(unit, diagnostics);
             signals::attributes(unit, diagnostics);
             signals::decoding(unit, diagnostics);

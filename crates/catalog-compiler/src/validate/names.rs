@@ -35,8 +35,26 @@ pub fn unit(unit: &Unit, diagnostics: &mut Diagnostics) {
         let fields = register.fields.iter().filter(|field| !field.is_reserved());
         distinct("field", fields.map(|field| (field.name.as_str(), field.place)), diagnostics);
     }
+    let events = unit.events.iter().map(|event| ("event", event.name.as_str(), event.place, ""));
+    let subevents = unit.events.iter().flat_map(|event| &event.subevents);
+    let subevents = subevents.map(|subevent| ("subevent", subevent.name.as_str(), subevent.place, ".-+"));
+    let metrics = unit.metrics.iter().map(|metric| ("metric", metric.name.as_str(), metric.place, "."));
+    for (kind, name, place, besides) in events.chain(subevents).chain(metrics) {
+        speakable(kind, name, place, besides, diagnostics);
+    }
     for event in &unit.events {
         distinct("subevent", event.subevents.iter().map(|s| (s.name.as_str(), s.place)), diagnostics);
+    }
+}
+
+/// A name can be written on a command line, where other characters have a meaning of their own.
+fn speakable(kind: &str, name: &str, place: Place, besides: &str, diagnostics: &mut Diagnostics) {
+    let is_one = |c: char| c.is_ascii_alphanumeric() || c == '_' || besides.contains(c);
+    if let Some(other) = name.chars().find(|&c| !is_one(c)) {
+        let message = format!("{kind} {name:?}: no name has {other:?}");
+        diagnostics.report(place, message, "give it letters, digits and _");
+    } else if name.is_empty() {
+        diagnostics.report(place, format!("a {kind} has no name"), "give it one");
     }
 }
 

@@ -5,9 +5,15 @@ use crate::Diagnostics;
 use crate::schema::Family;
 
 const FIX: &str = "name it as unit/METRIC";
+/// The view that each family has.
+const LIMITS: &str = "limits";
 
 /// Each metric exists, a name is given once, and is no metric's.
 pub fn metrics_exist(family: &Family, diagnostics: &mut Diagnostics) {
+    let metrics = family.units.iter().flat_map(|unit| &unit.metrics);
+    for metric in metrics.filter(|metric| metric.name.eq_ignore_ascii_case(LIMITS)) {
+        diagnostics.report(metric.place, format!("metric {:?} has the name of a view", metric.name), "rename it");
+    }
     for (index, view) in family.views.iter().enumerate() {
         for name in view.metrics.iter().filter(|name| metric_of(family, name).is_none()) {
             diagnostics.report(view.place, format!("view {}: no metric {name:?}", view.name), FIX);
@@ -18,7 +24,7 @@ pub fn metrics_exist(family: &Family, diagnostics: &mut Diagnostics) {
         }
         let is_same = |name: &str| name.eq_ignore_ascii_case(&view.name);
         let of_metric = family.units.iter().flat_map(|unit| &unit.metrics).any(|metric| is_same(&metric.name));
-        if is_same("limits") || of_metric || family.views[..index].iter().any(|other| is_same(&other.name)) {
+        if is_same(LIMITS) || of_metric || family.views[..index].iter().any(|other| is_same(&other.name)) {
             let message = format!("view {} has a name that stands for something else", view.name);
             diagnostics.report(view.place, message, "rename it");
         }

@@ -2,9 +2,9 @@
 
 use pericore_metrics::{BinaryOperator, Expression, Growth, MAX_DEPTH, Reference, SettingValue, UnitOfMeasure};
 
+use super::Problem;
 use super::metric::{FileMetric, Meaning};
 use super::printable;
-use super::row::Problem;
 use crate::rows::{Family, Quantity, Role, Unit};
 
 /// What Intel's formulas call the length of the sample.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::row::{Problem, Text};
+use super::Problem;
+use super::row::Text;
 use crate::rows::KernelMetric;
 
 /// A metric of a file.

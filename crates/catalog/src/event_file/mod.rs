@@ -9,13 +9,17 @@ mod document;
 mod formula;
 mod metric;
 mod overlay;
+mod problem;
 mod row;
 
 pub use document::{FileError, MAX_BYTES, MAX_ROWS};
 pub use formula::Converted;
 pub use metric::FileMetric;
 pub use overlay::{MetricOverlay, Overlay, Replaced, overlay, with_metrics};
-pub use row::{FileEvent, Problem};
+pub use problem::Problem;
+pub use row::FileEvent;
+
+use std::collections::HashMap;
 
 use crate::rows::Family;
 use document::Document;
@@ -54,9 +58,19 @@ impl<'t> EventFile<'t> {
     pub fn parse(text: &'t str, family: &'t Family<'t>) -> Result<Self, FileError> {
         let document = Document::parse(text)?;
         let mut file = Self { header: document.header().map(str::to_owned), ..Self::default() };
+        let mut first: HashMap<(&str, String), (usize, u64)> = HashMap::new();
         for (line, raw) in document.events() {
             match row::read(raw, family) {
-                Ok(event) => file.events.push(FileEvent { line, ..event }),
+                Ok(event) => {
+                    let name = event.full_name();
+                    match *first.entry((event.unit.name, name.to_ascii_uppercase())).or_insert((line, event.config)) {
+                        (earlier, config) if config != event.config => {
+                            let (name, problem) = (printable(&name), Problem::Twice(earlier));
+                            file.problems.push(RowProblem { line, name, problem });
+                        }
+                        _ => file.events.push(FileEvent { line, ..event }),
+                    }
+                }
                 Err((name, problem)) => file.problems.push(RowProblem { line, name, problem }),
             }
         }

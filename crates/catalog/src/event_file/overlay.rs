@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use pericore_metrics::{Expression, Reference};
 
-use super::row::Problem;
+use super::Problem;
 use super::{Converted, EventFile, FileEvent, FileMetric, RowProblem, printable};
 use crate::rows::{Arena, Event, Family, Field, FilterNeed, FilterUse, Measure, Metric, Role, Subevent, Unit};
 
@@ -178,12 +178,7 @@ impl<'c> Draft<'c> {
     }
 
     fn take(&mut self, row: &FileEvent<'_>, unit: &Unit<'c>, source: &'c str, result: &mut Overlay<'c>) {
-        let (has, event) = (self.event.code, self.event.name.to_owned());
-        let full = format!(
-            "{event}{}{}",
-            if row.subevent.is_some() { "." } else { "" },
-            row.subevent.as_deref().unwrap_or("")
-        );
+        let (has, event, full) = (self.event.code, self.event.name.to_owned(), row.full_name());
         let mut refuse = |problem| {
             let name = printable(&full);
             result.problems.push(RowProblem { line: row.line, name, problem });

@@ -53,6 +53,20 @@ fn a_bare_list_of_events_will_do() {
     assert_eq!((file.events[0].line, file.events[0].unit.name, file.events[0].counters), (3, "imc", 0b1111));
 }
 
+/// A name for two things would count the second where the first was meant.
+#[test]
+fn a_name_for_two_things_is_refused() {
+    let row = |umask: u8| {
+        format!("{{\"Unit\": \"iMC\", \"EventName\": \"UNC_M_NEW.SUB\", \"EventCode\": \"0x7E\", \"UMask\": {umask}}}")
+    };
+    let text = format!("[\n{},\n{},\n{}]", row(3), row(3), row(12));
+    let file = EventFile::parse(&text, family()).unwrap();
+    let kept: Vec<_> = file.events.iter().map(|event| (event.line, event.umask)).collect();
+    assert_eq!(kept, [(2, 3), (3, 3)]);
+    let problems: Vec<_> = file.problems.iter().map(|row| (row.line, &*row.name, row.problem.clone())).collect();
+    assert_eq!(problems, [(4, "NEW.SUB", Problem::Twice(2))]);
+}
+
 #[test]
 fn bad_rows_are_told_with_their_line_and_good_ones_kept() {
     let text = "{\"Events\": [\n\

@@ -12,6 +12,8 @@ use crate::refused_file;
 /// Share of a curve's greatest bandwidth up to which latencies are compared: beyond it they rise so steeply that a
 /// small difference of bandwidth is a large one of latency.
 const COMPARED: f64 = 0.85;
+/// Kinds of memory that have curves.
+const MEMORIES: [&str; 3] = ["local", "remote", "cxl"];
 /// Columns of the file, in this order.
 const COLUMNS: &str = "memory,read_pct,bandwidth_gb_s,latency_ns";
 
@@ -38,11 +40,15 @@ fn parse(text: &str, memory: &str) -> Result<Vec<SiliconCurve>, String> {
     let mut curves: Vec<SiliconCurve> = Vec::new();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && *line != COLUMNS);
     for (number, line) in lines {
-        let wrong = || format!("line {}: {line:?}: give {COLUMNS}, the last three as numbers", number + 1);
+        let wrong =
+            || format!("line {}: {line:?}: give {COLUMNS}: 0 to 100, a number from 0 on, and one above 0", number + 1);
         let [of, read, bandwidth, latency] = line.split(',').collect::<Vec<_>>()[..] else { return Err(wrong()) };
         let value = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         let place = value(bandwidth).zip(value(latency).filter(|&latency| latency > 0.0)).ok_or_else(wrong)?;
         let read = read.parse().ok().filter(|read| *read <= 100).ok_or_else(wrong)?;
+        if !MEMORIES.contains(&of) {
+            return Err(format!("line {}: no memory {of:?}: {}", number + 1, MEMORIES.join(", ")));
+        }
         if of != memory {
             continue;
         }
@@ -51,7 +57,11 @@ fn parse(text: &str, memory: &str) -> Result<Vec<SiliconCurve>, String> {
             None => curves.push(SiliconCurve { read, points: vec![place] }),
         }
     }
-    if curves.is_empty() { Err(format!("no curve of {memory} memory")) } else { Ok(curves) }
+    if curves.is_empty() {
+        Err(format!("no curve of {memory} memory: --memory says which is compared"))
+    } else {
+        Ok(curves)
+    }
 }
 
 /// Prints a measured curve beside the model's as a table in Markdown.
@@ -102,7 +112,8 @@ mod tests {
             curves,
             [SiliconCurve { read: 100, points: reads }, SiliconCurve { read: 60, points: vec![(1.0, 101.0)] }]
         );
-        assert_eq!(parse(FILE, "cxl").unwrap_err(), "no curve of cxl memory");
+        assert_eq!(parse(FILE, "cxl").unwrap_err(), "no curve of cxl memory: --memory says which is compared");
+        assert_eq!(parse("lokal,100,1,1", "local").unwrap_err(), "line 1: no memory \"lokal\": local, remote, cxl");
         for line in ["local,100,1", "local,101,1,1", "local,100,x,1", "local,100,1,0", "local,100,1,inf"] {
             assert!(parse(line, "local").unwrap_err().starts_with("line 1: "), "{line}");
         }

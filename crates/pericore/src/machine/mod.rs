@@ -65,7 +65,7 @@ enum MachineCommand {
     Run(run::RunArgs),
     /// Boot Linux in QEMU on a software machine, and run a command there
     Boot(boot::BootArgs),
-    /// Measure latency against bandwidth of a machine's memory, in rising load: 13 points, about a minute
+    /// Measure latency against bandwidth of a machine's memory, in rising load: 13 points, up to two minutes
     Curve(curve::CurveArgs),
     /// Check a snapshot file, and say what it holds
     Load {

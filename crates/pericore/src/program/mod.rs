@@ -90,6 +90,13 @@ impl Program {
         if let Some(policy) = &args.numa {
             settings.numa = Policy::parse(policy).map_err(|e| Failure::usage(format!("--{e}")))?;
         }
+        let is_alone = machine.shape().is_ok_and(|shape| shape.sockets == 1);
+        if is_alone && settings.numa != Policy::Local {
+            let name = machine.preset();
+            return Err(Failure::usage(format!(
+                "--numa: {name} has one socket; give it two: --machine {name}:sockets=2"
+            )));
+        }
         let feed = match (&args.trace, args.command.is_empty()) {
             (Some(trace), _) => Feed::of_trace(trace)?,
             (None, false) => {

@@ -11,7 +11,7 @@ use pericore_recordings::{RecordingForm, is_object};
 
 use crate::failure::Failure;
 use crate::measure::{Course, MeasureArgs, Task};
-use crate::results::output::must_not_be_input;
+use crate::results::output::{must_be_file, must_not_be_input};
 use parts::PartArgs;
 use recorder::Recorder;
 
@@ -79,6 +79,7 @@ impl RecordArgs {
 /// # Errors
 /// A command line that cannot be carried out, a run that failed, or a file that takes no more.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    must_be_file("-o", &args.output)?;
     args.measure.inputs().try_for_each(|input| must_not_be_input(&args.output, input))?;
     let parts = args.parts.parts()?.or_by_time(args.parts_of_objects());
     let unless_given = if args.measure.machine.is_some() { INTERVALS.1 } else { INTERVALS.0 };

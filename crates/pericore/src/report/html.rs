@@ -12,7 +12,7 @@ use pericore_report::rows;
 use super::diff;
 use super::recording::Recording;
 use crate::failure::Failure;
-use crate::results::output::must_not_be;
+use crate::results::output::{must_be_file, must_not_be};
 
 /// Writes a page of one recording, or of two that are compared. The file is put in its place when it is whole; an older
 /// one becomes FILE.old, as with `record`.
@@ -20,6 +20,7 @@ use crate::results::output::must_not_be;
 /// # Errors
 /// A recording that cannot be read, or a file that cannot be written.
 pub fn write(path: &Path, mut one: Recording, other: Option<Recording>) -> Result<(), Failure> {
+    must_be_file("--html", path)?;
     for recording in std::iter::once(&one).chain(&other) {
         must_not_be("--html", path, recording.name(), recording.file())?;
     }

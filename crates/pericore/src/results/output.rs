@@ -60,6 +60,18 @@ pub fn must_not_be(option: &str, path: &Path, name: &str, read: &Metadata) -> Re
     refuse_if_one(option, path, &format!("the recording {name}"), read)
 }
 
+/// Refuses a name that elsewhere means standard input or output: a file is written, and put in its place when it is
+/// whole.
+///
+/// # Errors
+/// It is that name.
+pub fn must_be_file(option: &str, path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{option} -: this is written to a file; name one, or ./- for a file of that name")))
+}
+
 /// Refuses to write over any file that is read.
 ///
 /// # Errors

@@ -111,6 +111,9 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
         return input::whole(file, input::SECRET).map_err(|error| not_read(path, error));
     }
     let path = path.display();
+    if !known.is_file() {
+        return Err(Failure::failed(format!("{path}: this is no file; name the file with the secret")));
+    }
     Err(Failure::failed(format!(
         "{path}: every user of this machine can read it; run chmod o= {path}, and create a new secret"
     )))
@@ -119,6 +122,13 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Advice to take a device from everybody would do harm.
+    #[test]
+    fn a_secret_is_in_a_file() {
+        let failure = secret(Path::new("/dev/null")).unwrap_err().to_string();
+        assert!(failure.contains("/dev/null: this is no file") && !failure.contains("chmod"), "{failure}");
+    }
 
     #[test]
     fn only_the_loopback_addresses_and_sockets_are_here() {

@@ -37,7 +37,7 @@ pub struct ServeArgs {
     listen: Listen,
     /// Accept requests for this host name, besides the server's addresses, localhost and the machine's own name; others
     /// are refused, as protection against DNS rebinding. `*` accepts any; repeat the option for several
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     host: Vec<String>,
     /// Sampling interval in milliseconds, at least 10; shorter if a counter could wrap within it
     #[arg(short = 'I', long, value_name = "MS", default_value_t = 10_000.0, allow_negative_numbers = true)]
@@ -73,6 +73,14 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     args.push.check()?;
     let course = args.course();
     Task { args: &args.measure, course: &course }.run_live(&args.warm, &mut Exporter::new(args))
+}
+
+/// A name that a request may have.
+fn host_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err("give a name, such as monitor.example.org, or * for any".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 impl ServeArgs {

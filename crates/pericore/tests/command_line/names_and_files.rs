@@ -96,3 +96,32 @@ fn options_behind_a_recording_are_refused() {
         refused(&["top", "-b", absent], 255, &[&why]);
     }
 }
+
+/// What is put in its place when it is whole is a file: `-` would become one of that name, and `report -` waits.
+#[test]
+fn a_recording_and_a_page_have_names() {
+    let of =
+        ["record", "--machine", "e5-2600", "--workload", "stream:requests=500", "-e", "cbo/CLOCKTICKS/", "-o", "-"];
+    refused(&of, 129, &["-o -: this is written to a file; name one"]);
+    assert!(!std::path::Path::new("-").exists());
+}
+
+/// A file that is named is meant: without it the defaults would be others.
+#[test]
+fn a_named_configuration_must_be_there() {
+    let mut command = crate::ours::command(crate::ours::PERICORE);
+    let output = command.args(["list", "--machine", "e5-2600"]).env("PERICORE_CONFIG", "/no/such.toml").output();
+    let output = output.expect("it starts");
+    assert_eq!((output.status.code(), stdout(&output)), (Some(129), String::new()));
+    assert!(stderr(&output).contains("cannot read /no/such.toml"), "{}", stderr(&output));
+}
+
+/// Settings that would do nothing, or of which one would win.
+#[test]
+fn settings_of_a_program_that_cannot_be_meant_are_refused() {
+    let program = |settings: &[&'static str]| [&["--machine", "e5-2600"], settings, &["--", "true"]].concat();
+    refused(&stat(&program(&["--numa", "remote"])), 129, &["e5-2680 has one socket", "--machine e5-2680:sockets=2"]);
+    refused(&stat(&program(&["--core", "numa=interleave"])), 129, &["e5-2680 has one socket"]);
+    refused(&stat(&program(&["--core", "cpi=0.5,cpi=2"])), 129, &["--core: cpi stands there twice"]);
+    refused(&stat(&program(&["--core", "cpi=0.5,,misses=2"])), 129, &["cores have no setting \"\""]);
+}

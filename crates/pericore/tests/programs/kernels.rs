@@ -97,7 +97,7 @@ fn streams_a_block(mib: f64) {
     assert!((4.0..0.9 * 51.2).contains(&rate), "{rate} GB/s");
 }
 
-/// A string instruction asks for lines without their data (Intel's optimization manual: REP STOS of whole lines does not
+/// A string instruction gets lines without their data (Intel's optimization manual: REP STOS of whole lines does not
 /// read for ownership), and writes what the LLC has no room for.
 #[track_caller]
 fn clears_a_block(mib: f64) {

@@ -44,6 +44,9 @@ pub enum PartError {
     /// A value that a key does not take.
     #[error("{0} cannot be {1}")]
     Value(&'static str, String),
+    /// Memory of no known rate.
+    #[error("{0} cannot be {1}: give ddr5-5600 or ddr5-4800")]
+    Memory(&'static str, String),
     /// A key that nothing reads.
     #[error("{0} is no key of a part: remove it")]
     Unknown(String),
@@ -57,6 +60,16 @@ pub enum PartError {
         unit: &'static str,
         /// Its number in the drawing.
         number: u16,
+    },
+    /// A clock that ticks cannot represent.
+    #[error("{key} is {clock} MHz, of which grid_mhz = {grid} is no multiple: give grid_mhz a multiple of all clocks")]
+    Clock {
+        /// What gives the clock.
+        key: &'static str,
+        /// The clock in MHz.
+        clock: u64,
+        /// Ticks in a microsecond.
+        grid: u64,
     },
     /// A number that the model cannot have.
     #[error(transparent)]
@@ -159,6 +172,14 @@ pub fn read(text: &str, known: impl Fn(&str) -> Option<&'static MachinePart>) ->
     values.extend(file.section(FITTED)?);
     file.has_no_more()?;
     let parameters = parameters(family.name, Values(values.clone()))?;
+    let memory = ("memory", parameters.memory_mhz);
+    let clocks = [("core_mhz", parameters.core_mhz), ("uncore_mhz", parameters.uncore_mhz), memory];
+    for (key, clock) in clocks {
+        let grid = parameters.grid_mhz;
+        if clock == 0 || !grid.is_multiple_of(clock) {
+            return Err(PartError::Clock { key, clock, grid });
+        }
+    }
     parameters.check()?;
     let is_there = |(unit, number): (&str, u16)| family.unit(unit).is_some_and(|unit| number < unit.instances);
     if let Some((unit, number)) = parameters.floor.tiles.iter().filter_map(|tile| tile.unit).find(|at| !is_there(*at)) {
@@ -240,7 +261,7 @@ fn timing(key: &'static str, rate: &str) -> Result<(u64, Timing), PartError> {
     match rate {
         "ddr5-5600" => Ok((2800, Timing::ddr5_5600())),
         "ddr5-4800" => Ok((2400, Timing::ddr5_4800())),
-        _ => Err(value(key, rate)),
+        _ => Err(PartError::Memory(key, rate.to_owned())),
     }
 }
 
@@ -332,7 +353,12 @@ mod tests {
             wrong("\"emerald-rapids\"", "\"nehalem\""),
             "family cannot be nehalem: give one of emerald-rapids, sapphire-rapids"
         );
-        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory cannot be ddr5-9");
+        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory cannot be ddr5-9: give ddr5-5600 or ddr5-4800");
+        // 70,000 is 25 times 2,800, and 29.17 times 2,400.
+        assert_eq!(
+            wrong("ddr5-5600", "ddr5-4800"),
+            "memory is 2400 MHz, of which grid_mhz = 70000 is no multiple: give grid_mhz a multiple of all clocks"
+        );
         assert_eq!(wrong("MCCCCCM", "MCCCQCM"), "mesh: line 4 has 'Q': draw stops as P U M C .");
         assert!(matches!(read(PARTS[1], |_| None), Err(PartError::Value("like", _))));
     }
