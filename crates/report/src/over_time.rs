@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use pericore_metrics::{UnitOfMeasure, Validity};
+use pericore_metrics::{Grade, UnitOfMeasure, Validity};
 use serde::Serialize;
 
 use crate::figures::{line, placed, seconds, thousands};
 use crate::lines::quoted;
-use crate::row::{Place, Report, Row, placeholder};
+use crate::row::{Place, Report, Row, mark, placeholder};
 use crate::style::Form;
 
 /// Widths of the columns of numbers and of the time.
@@ -30,7 +30,10 @@ struct Series {
     unit: UnitOfMeasure,
     is_metric: bool,
     points: Vec<Point>,
+    /// Of the intervals with a number.
     validity: Validity,
+    /// Of those without.
+    missing: Validity,
 }
 
 /// A row's number in an interval that has one.
@@ -40,6 +43,7 @@ struct Point {
     /// What it weighs in the mean.
     weight: f64,
     end: f64,
+    grade: Grade,
 }
 
 /// What a series comes to, in its unit of measure.
@@ -102,10 +106,14 @@ impl OverTime {
         }
         let plural = if self.intervals == 1 { "" } else { "s" };
         writeln!(out, "\n over {} interval{plural}, {} s", self.intervals, seconds(self.seconds))?;
-        for series in self.series.iter().filter(|series| !series.validity.reasons().is_empty()) {
+        for series in &self.series {
+            let validity = series.all();
+            if validity.reasons().is_empty() {
+                continue;
+            }
             let without = self.intervals - series.points.len();
             let without = if without > 0 { format!("{without} without a number; ") } else { String::new() };
-            writeln!(out, "   {}: {without}{}", series.name, series.validity)?;
+            writeln!(out, "   {}: {without}{validity}", series.name)?;
         }
         Ok(())
     }
@@ -128,8 +136,8 @@ impl OverTime {
                 most_at: course.map(|course| course.most_at),
                 intervals: self.intervals,
                 without_number: self.intervals - series.points.len(),
-                validity: series.validity.grade().name(),
-                reasons: (!series.validity.reasons().is_empty()).then(|| series.validity.to_string()),
+                validity: series.grade().name(),
+                reasons: Some(series.all()).filter(|all| !all.reasons().is_empty()).map(|all| all.to_string()),
                 emulated,
             };
             serde_json::to_writer(&mut *out, &line)?;
@@ -153,7 +161,7 @@ impl OverTime {
             let without = self.intervals - series.points.len();
             fields.extend([series.unit.symbol().to_owned(), series.name.clone()]);
             fields.extend([self.intervals, without].map(|number| number.to_string()));
-            fields.push(series.validity.grade().name().to_owned());
+            fields.push(series.grade().name().to_owned());
             let fields: Vec<_> = fields.iter().map(|field| quoted(field, separator)).collect();
             writeln!(out, "{}", fields.join(separator))?;
         }
@@ -197,26 +205,41 @@ impl Series {
             points: Vec::new(),
             is_metric: row.unit_of_measure.is_some(),
             validity: Validity::MEASURED,
+            missing: Validity::MEASURED,
         }
     }
 
     fn add(&mut self, row: &Row, report: &Report) {
+        let Some(number) = row.value.number() else {
+            self.missing = std::mem::take(&mut self.missing).and(row.value.validity());
+            return;
+        };
         self.validity = std::mem::take(&mut self.validity).and(row.value.validity());
-        let Some(number) = row.value.number() else { return };
         let (seconds, end) = (row.seconds, report.interval_end.unwrap_or(report.seconds));
         let number = match row.unit_of_measure {
             Some(_) => number,
             None if seconds > 0.0 => number / seconds,
             None => return,
         };
-        self.points.push(Point { number, weight: row.weight(), end });
+        self.points.push(Point { number, weight: row.weight(), end, grade: row.value.validity().grade() });
+    }
+
+    /// How far its numbers can be trusted; without any, why there are none.
+    fn grade(&self) -> Grade {
+        if self.points.is_empty() { self.missing.grade() } else { self.validity.grade() }
+    }
+
+    /// What there is to say of its intervals, with a number or without.
+    fn all(&self) -> Validity {
+        self.validity.clone().and(&self.missing)
     }
 
     fn course(&self) -> Option<Course> {
         let mut sorted: Vec<f64> = self.points.iter().map(|point| point.number).collect();
         sorted.sort_by(f64::total_cmp);
         let (&least, &most) = (sorted.first()?, sorted.last()?);
-        let highest = self.points.iter().find(|point| point.number == most)?;
+        // Times have roundings: of what is the same, the first.
+        let highest = self.points.iter().find(|point| point.number >= most - most.abs() * f64::EPSILON * 16.0)?;
         let whole: f64 = self.points.iter().map(|point| point.weight).sum();
         let weighted = self.points.iter().map(|point| point.number * point.weight).sum::<f64>();
         let mean = if whole > 0.0 { weighted / whole } else { sorted.iter().sum::<f64>() / sorted.len() as f64 };
@@ -242,14 +265,21 @@ impl Series {
     /// The table's numbers, all in one symbol, so that they compare.
     fn figures(&self) -> (String, &'static str) {
         let Some(course) = self.course() else {
-            return (format!("{:>1$}", placeholder(self.validity.grade(), self.is_metric), 5 * NUMBER + TIME), "");
+            return (format!("{:>1$}", placeholder(self.grade(), self.is_metric), 5 * NUMBER + TIME), "");
         };
         let largest = if course.most.abs() >= course.least.abs() { course.most } else { course.least };
         let (scaled, symbol) = self.unit.scaled(largest);
         let factor = if largest == 0.0 { 1.0 } else { scaled / largest };
-        let cell = |number: f64| format!("{:>NUMBER$}", figure(number * factor));
-        let numbers = course.numbers().map(cell).concat();
-        (format!("{numbers}{:>TIME$}", seconds(course.most_at)), symbol)
+        let is_doubtful = |number: f64| self.points.iter().any(|at| at.number == number && at.grade == Grade::Suspect);
+        let (mut line, mut width) = (String::new(), NUMBER);
+        for (column, number) in course.numbers().into_iter().enumerate() {
+            line += &format!("{:>width$}", figure(number * factor));
+            // The mean is of all of them. A mark takes the space before the next column.
+            let is_marked = if column == 0 { self.grade() == Grade::Suspect } else { is_doubtful(number) };
+            width = NUMBER - usize::from(is_marked);
+            line.extend(is_marked.then(|| mark(Grade::Suspect)));
+        }
+        (format!("{line}{:>1$}", seconds(course.most_at), TIME + width - NUMBER), symbol)
     }
 }
 
@@ -277,90 +307,4 @@ fn figure(number: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use pericore_metrics::Value;
-
-    use super::*;
-
-    #[test]
-    fn a_figure_has_four_digits() {
-        let shown = [0.0, 9.999, 10.0, -99.99, 100.0, 999.9, 1000.0, 999_999.0, 1e6].map(figure);
-        let wanted = ["0.000", "9.999", "10.00", "-99.99", "100.0", "999.9", "1,000", "999,999", "1.00e6"];
-        assert_eq!(shown, wanted);
-    }
-
-    fn interval(end: f64, seconds: f64, count: Option<f64>, share: f64) -> Report {
-        let row =
-            |name: &str, value: Value, unit_of_measure| Row { seconds, unit_of_measure, ..Row::named(name, value) };
-        let count = count.map_or_else(|| Value::missing(Validity::not_defined("no turn")), Value::measured);
-        let rows = vec![row("x", count, None), row("y", Value::measured(share), Some(UnitOfMeasure::Percent))];
-        Report { interval_end: Some(end), seconds, ..Report::of(rows) }
-    }
-
-    /// 100, 50 and 300 in one second, one second and two: rates 100, 50 and 150, whose mean is 450 in 4 s. Without its
-    /// last number.
-    #[test]
-    fn counts_are_rates_and_long_intervals_weigh_more() {
-        let mut over_time = OverTime::default();
-        for (end, seconds, count, share) in [
-            (1.0, 1.0, Some(100.0), 0.5),
-            (2.0, 1.0, Some(50.0), 0.1),
-            (4.0, 2.0, Some(300.0), 0.3),
-            (5.0, 1.0, None, 0.5),
-        ] {
-            over_time.add(&interval(end, seconds, count, share));
-        }
-        let course = over_time.series[0].course().unwrap();
-        assert_eq!(course, Course { mean: 112.5, least: 50.0, median: 100.0, p95: 150.0, most: 150.0, most_at: 4.0 });
-        // Residuals -12.5, -62.5 and 37.5: squares by length 156.25 + 3906.25 + 2812.5, over 2 degrees of freedom and 4
-        // s.
-        let spread = over_time.series[0].spread().unwrap();
-        assert!((spread - (6875.0_f64 / 2.0 / 4.0).sqrt() / 112.5).abs() < 1e-12, "{spread}");
-        let shares = over_time.series[1].course().unwrap();
-        assert_eq!((shares.median, shares.most, shares.most_at), (0.3, 0.5, 1.0), "the first of two");
-        let mut table = Vec::new();
-        over_time.table(&mut table).unwrap();
-        let table = String::from_utf8(table).unwrap();
-        assert!(table.contains("    112.5    50.00    100.0    150.0    150.0     4.000000  x /s\n"), "{table}");
-        assert!(table.contains("    34.00    10.00    30.00    50.00    50.00     1.000000  y %\n"), "{table}");
-        assert!(table.contains("x: 1 without a number; not defined: no turn"), "{table}");
-    }
-
-    /// A latency of 10 cycles over 30 requests, then of 90 over 10: 1,200 cycles over 40 requests are 30. Of the two
-    /// seconds the mean is 50.
-    #[test]
-    fn a_quotients_mean_is_that_of_its_counts() {
-        let mut over_time = OverTime::default();
-        for (end, cycles, requests) in [(1.0, 10.0, 30.0), (2.0, 90.0, 10.0)] {
-            let mut report = interval(end, 1.0, None, cycles);
-            report.rows[1].nature.weight = Some(requests);
-            over_time.add(&report);
-        }
-        assert_eq!(over_time.series[1].course().unwrap().mean, 30.0);
-    }
-
-    /// Their squares are beyond all numbers.
-    #[test]
-    fn a_spread_that_is_no_number_is_none() {
-        let mut over_time = OverTime::default();
-        for share in [1e200, 3e200] {
-            over_time.add(&interval(1.0, 1.0, None, share));
-        }
-        assert_eq!(over_time.spreads(), [None, None]);
-    }
-
-    #[test]
-    fn percentiles_are_numbers_that_occurred() {
-        let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
-        assert_eq!((percentile(&hundred, 50), percentile(&hundred, 95)), (50.0, 95.0));
-        assert_eq!((percentile(&[7.0], 50), percentile(&[7.0], 95)), (7.0, 7.0));
-        assert_eq!(percentile(&[1.0, 2.0, 3.0], 95), 3.0);
-    }
-
-    #[test]
-    fn figures_fit_their_column() {
-        for number in [0.0, 9.9999, 99.999, 999.99, 999_999.4, 999_999.6, 1e18, -9.9999, -99_999.9] {
-            assert!(figure(number).len() < NUMBER, "{}", figure(number));
-        }
-    }
-}
+mod tests;
