@@ -3,7 +3,7 @@
 //! Every number stands here again, written from the standard, so that a wrong one in the scheduler shows.
 
 use crate::facts::{Command, CommandRecord};
-pub use crate::standard::{DDR3_1333H, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
+pub use crate::standard::{DDR3_1333H, DDR3_1600K, DDR4_3200AA, DDR5_4800B, DDR5_5600B, Standard};
 
 /// Gap on the data bus when its driver changes: not of the standards, but of any board.
 const SWITCH: u64 = 2;

@@ -137,6 +137,34 @@ pub const DDR4_3200AA: Standard = Standard {
     postponed: 8,
 };
 
+/// JESD79-5, DDR5-4800B, 16 Gbit x8: a cycle is 0.417 ns.
+pub const DDR5_4800B: Standard = Standard {
+    ranks: 2,
+    groups: 8,
+    banks: 32,
+    long_command: 2,
+    cl: 40,
+    cwl: 38,
+    burst: 8,
+    rcd: 39,
+    rp: 39,
+    ras: 77,
+    rc: 116,
+    rrd_s: 8,
+    rrd_l: 12,
+    faw: 32,
+    ccd_s: 8,
+    ccd_l: 12,
+    ccd_l_wr: 24,
+    wtr_s: 6,
+    wtr_l: 24,
+    wr: 72,
+    rtp: 18,
+    rfc: 708,
+    refi: 9360,
+    postponed: 4,
+};
+
 /// JESD79-5, DDR5-5600B, 16 Gbit x8: a cycle is 0.357 ns.
 pub const DDR5_5600B: Standard = Standard {
     ranks: 2,

@@ -1,19 +1,24 @@
 //! The channel alone: the standards under random traffic, and the figures of other simulators.
 
+mod modes;
+
 use std::sync::Arc;
 
 use pericore_engine::{Period, Random};
 
 use super::candidates::Candidates;
-use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_5600B, Standard};
+use super::checker::{self, DDR3_1600K, DDR4_3200AA, DDR5_4800B, DDR5_5600B, Standard};
 use super::{Arrival, Channel, Observer, Outcome, Sent, Timing};
 use crate::facts::{Command, CommandRecord, MajorMode, MemoryState, Pending};
 
-/// Keeps the commands, and how many requests each queue holds.
+/// Keeps the commands, and how many requests each queue holds; changes of mode and of power, and what was preempted.
 #[derive(Default)]
 struct Log {
     commands: Vec<CommandRecord>,
     held: [i32; 2],
+    modes: Vec<(u64, MajorMode, bool)>,
+    states: Vec<(u64, MemoryState, bool)>,
+    preempted: Vec<Pending>,
 }
 
 impl Observer for Log {
@@ -29,9 +34,15 @@ impl Observer for Log {
     fn begins(&mut self, _: u8) {}
     fn forwards(&mut self, _: u64) {}
     fn merges(&mut self, _: u64) {}
-    fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: bool, _: u64) {}
-    fn preempts(&mut self, _: Pending, _: u64) {}
-    fn state(&mut self, _: MemoryState, _: bool, _: u64) {}
+    fn changes_mode(&mut self, _: MajorMode, to: MajorMode, preempts: bool, cycle: u64) {
+        self.modes.push((cycle, to, preempts));
+    }
+    fn preempts(&mut self, what: Pending, _: u64) {
+        self.preempted.push(what);
+    }
+    fn state(&mut self, state: MemoryState, on: bool, cycle: u64) {
+        self.states.push((cycle, state, on));
+    }
     fn corrects(&mut self, _: u64) {}
 }
 
@@ -87,6 +98,7 @@ fn every_generation_keeps_its_standard() {
     for seed in 0..3 {
         keeps_the_standard(&Timing::ddr3_1600(), &DDR3_1600K, seed);
         keeps_the_standard(&Timing::ddr4_3200(), &DDR4_3200AA, seed);
+        keeps_the_standard(&Timing::ddr5_4800(), &DDR5_4800B, seed);
         keeps_the_standard(&Timing::ddr5_5600(), &DDR5_5600B, seed);
     }
 }
