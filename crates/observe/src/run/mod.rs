@@ -58,6 +58,7 @@ fn sample_until_the_end<C: Clock>(
     let takes_turns = backend.has_turns_due();
     let mut due = Grid::new(schedule.interval.map(|interval| ticks(interval, clock)));
     let mut turns = Grid::new(takes_turns.then(|| ticks(schedule.turn, clock)));
+    let order = Order::of(backend.plan().rounds(), turns.step);
     let timeout = schedule.timeout.map(|timeout| ticks(timeout, clock));
     let poll = schedule.poll.map(|poll| ticks(poll, clock));
     let is_one_of_several = schedule.interval.is_some() || schedule.poll.is_some();
@@ -77,7 +78,9 @@ fn sample_until_the_end<C: Clock>(
             sink(Taken { plan: backend.plan(), sample: &sample, end: end(clock) })?;
         }
         if !is_over && turns.has_come(now) {
-            backend.rotate(&|| clock.moment());
+            if order.changes_at(now) {
+                backend.rotate(&|| clock.moment());
+            }
             turns.step(now);
         }
         if is_over {
@@ -115,6 +118,30 @@ pub fn skip<C: Clock>(backend: &mut impl Backend, clock: &mut C, seconds: f64) -
     }
     backend.sample(&|| clock.moment());
     Ok(Passed::On)
+}
+
+/// The order of rounds: once each has had its turn, the last is the first of the next time around. Each is at each
+/// place as often as the others (a Latin square), so that what comes again as often as the rounds do, such as
+/// refreshes, or grows with time, is in all counts alike.
+struct Order {
+    rounds: u64,
+    /// Ticks of a turn.
+    turn: u64,
+}
+
+impl Order {
+    const fn of(rounds: usize, turn: Option<u64>) -> Self {
+        let turn = match turn {
+            Some(turn) if turn > 0 => turn,
+            _ => 1,
+        };
+        Self { rounds: rounds as u64, turn }
+    }
+
+    /// True if the turn that begins is another round's.
+    const fn changes_at(&self, now: u64) -> bool {
+        !(now / self.turn).is_multiple_of(self.rounds)
+    }
 }
 
 /// Times that come again, in ticks from the start.

@@ -227,9 +227,21 @@ fn a_timeout_and_a_number_of_intervals_end_it() {
 fn rounds_change_on_a_grid_of_their_own_and_not_at_the_end() {
     let schedule = Schedule { interval: Some(0.025), ..AT_THE_END };
     let run = run(TWO_ROUNDS, &mut Milliseconds::until(40), schedule);
-    let expected =
-        [(10, "rotate"), (20, "rotate"), (25, "sample"), (30, "rotate"), (0, "check"), (40, "sample"), (0, "stop")];
+    let expected = [(10, "rotate"), (25, "sample"), (30, "rotate"), (0, "check"), (40, "sample"), (0, "stop")];
     assert_eq!(run.log, expected);
+}
+
+/// Two rounds: the second begins at 10 ms and stays until 30, the first until 50. So both have the first half of 20 ms
+/// as often as the second, whatever the intervals are.
+#[test]
+fn the_last_round_is_the_first_of_the_next_time_around() {
+    let changes = |interval: Option<f64>| {
+        let log = run(TWO_ROUNDS, &mut Milliseconds::until(90), Schedule { interval, ..AT_THE_END }).log;
+        log.into_iter().filter(|(_, what)| *what == "rotate").map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    for interval in [None, Some(0.020), Some(0.030)] {
+        assert_eq!(changes(interval), [10, 30, 50, 70], "{interval:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod plain_words;
 mod quantities;
 mod search;
 mod sheets;
+mod turns;
 
 use std::process::Output;
 
