@@ -72,7 +72,12 @@ impl Slot {
     /// The same instruction loads, which may be recorded before what waits.
     pub fn before_overwriting(&self, instruction: u64, record: impl FnOnce()) {
         let pending = &self.overwritten;
-        let next = pending.next.swap(0, Relaxed);
+        let next = pending.next.load(Relaxed);
+        if next == 0 {
+            return record();
+        }
+        // Nothing is to be settled for it.
+        pending.next.store(0, Relaxed);
         record();
         pending.next.store(next, Relaxed);
         // Instructions never fall from record to record.
