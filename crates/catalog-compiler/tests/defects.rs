@@ -148,7 +148,7 @@ fn every_defect_is_named_with_file_line_and_fix() {
     let (block, unit) = ("blocks/box-v1/block.toml", "blocks/box-v1/registers.toml");
     let (events, metrics) = ("blocks/box-v1/events.toml", "blocks/box-v1/metrics.toml");
     let family = "families/toy.toml";
-    let cases: [(&str, &str, &str, &[&str]); 26] = [
+    let cases: [(&str, &str, &str, &[&str]); 27] = [
         (family, r#"block = "box-v1""#, r#"block = "bax-v1""#, &["no block \"bax-v1\"", "did you mean \"box-v1\""]),
         (
             family,
@@ -180,6 +180,7 @@ fn every_defect_is_named_with_file_line_and_fix() {
             r#"description = "Red toys.""#,
             &["TOYS.RED only repeats its name"],
         ),
+        (metrics, "TOY_RATE", "LIMITS", &["metric \"LIMITS\" has the name of a view", "rename it"]),
         (metrics, "TOYS.RED /", "TOYS.RAD /", &["TOYS.RAD", "did you mean TOYS.RED"]),
         (metrics, "TOYS.RED / seconds", "TOYS.RED / (", &["TOY_RATE"]),
         (

@@ -173,8 +173,11 @@ impl ProgramSettings {
     /// [`SettingsError`] for the first thing that is wrong.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
+        if text.is_empty() {
+            return Ok(settings);
+        }
         let mut given: Vec<&str> = Vec::new();
-        for option in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
+        for option in text.split(',').map(str::trim) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             if given.contains(&key) {
                 return Err(SettingsError::Twice { key: key.to_owned() });

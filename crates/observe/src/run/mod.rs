@@ -58,7 +58,7 @@ fn sample_until_the_end<C: Clock>(
     let takes_turns = backend.has_turns_due();
     let mut due = Grid::new(schedule.interval.map(|interval| ticks(interval, clock)));
     let mut turns = Grid::new(takes_turns.then(|| ticks(schedule.turn, clock)));
-    let order = Order::of(backend.plan().rounds(), turns.step);
+    let order = RoundOrder::of(backend.plan().rounds(), turns.step);
     let timeout = schedule.timeout.map(|timeout| ticks(timeout, clock));
     let poll = schedule.poll.map(|poll| ticks(poll, clock));
     let is_one_of_several = schedule.interval.is_some() || schedule.poll.is_some();
@@ -123,13 +123,13 @@ pub fn skip<C: Clock>(backend: &mut impl Backend, clock: &mut C, seconds: f64) -
 /// The order of rounds: once each has had its turn, the last is the first of the next time around. Each is at each
 /// place as often as the others (a Latin square), so that what comes again as often as the rounds do, such as
 /// refreshes, or grows with time, is in all counts alike.
-struct Order {
+struct RoundOrder {
     rounds: u64,
     /// Ticks of a turn.
     turn: u64,
 }
 
-impl Order {
+impl RoundOrder {
     const fn of(rounds: usize, turn: Option<u64>) -> Self {
         let turn = match turn {
             Some(turn) if turn > 0 => turn,

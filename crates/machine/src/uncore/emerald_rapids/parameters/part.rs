@@ -45,7 +45,7 @@ pub enum PartError {
     #[error("{0} cannot be {1}")]
     Value(&'static str, String),
     /// Memory of no known rate.
-    #[error("{0} cannot be {1}: give ddr5-5600 or ddr5-4800")]
+    #[error("{0} cannot be {1}: give one of {rates}", rates = RATES.each_ref().map(|(rate, ..)| *rate).join(", "))]
     Memory(&'static str, String),
     /// A key that nothing reads.
     #[error("{0} is no key of a part: remove it")]
@@ -172,10 +172,13 @@ pub fn read(text: &str, known: impl Fn(&str) -> Option<&'static MachinePart>) ->
     values.extend(file.section(FITTED)?);
     file.has_no_more()?;
     let parameters = parameters(family.name, Values(values.clone()))?;
-    let memory = ("memory", parameters.memory_mhz);
-    let clocks = [("core_mhz", parameters.core_mhz), ("uncore_mhz", parameters.uncore_mhz), memory];
-    for (key, clock) in clocks {
-        let grid = parameters.grid_mhz;
+    let grid = parameters.grid_mhz;
+    for (key, clock) in [
+        ("core_mhz", parameters.core_mhz),
+        ("uncore_mhz", parameters.uncore_mhz),
+        ("link_mhz", parameters.link_mhz),
+        ("memory", parameters.memory_mhz),
+    ] {
         if clock == 0 || !grid.is_multiple_of(clock) {
             return Err(PartError::Clock { key, clock, grid });
         }
@@ -256,13 +259,14 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
     Ok(parameters)
 }
 
+/// Rates of memory: name, clock of the data bus in MHz, timing.
+static RATES: [(&str, u64, Timing); 2] =
+    [("ddr5-5600", 2800, Timing::ddr5_5600()), ("ddr5-4800", 2400, Timing::ddr5_4800())];
+
 /// The clock of the data bus in MHz, and the timing, of memory of a rate.
 fn timing(key: &'static str, rate: &str) -> Result<(u64, Timing), PartError> {
-    match rate {
-        "ddr5-5600" => Ok((2800, Timing::ddr5_5600())),
-        "ddr5-4800" => Ok((2400, Timing::ddr5_4800())),
-        _ => Err(PartError::Memory(key, rate.to_owned())),
-    }
+    let known = RATES.iter().find(|(name, ..)| *name == rate);
+    known.map(|(_, clock, timing)| (*clock, timing.clone())).ok_or_else(|| PartError::Memory(key, rate.to_owned()))
 }
 
 fn value(key: &'static str, value: impl ToString) -> PartError {
@@ -353,7 +357,7 @@ mod tests {
             wrong("\"emerald-rapids\"", "\"nehalem\""),
             "family cannot be nehalem: give one of emerald-rapids, sapphire-rapids"
         );
-        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory cannot be ddr5-9: give ddr5-5600 or ddr5-4800");
+        assert_eq!(wrong("ddr5-5600", "ddr5-9"), "memory cannot be ddr5-9: give one of ddr5-5600, ddr5-4800");
         // 70,000 is 25 times 2,800, and 29.17 times 2,400.
         assert_eq!(
             wrong("ddr5-5600", "ddr5-4800"),
