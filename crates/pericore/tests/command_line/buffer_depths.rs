@@ -5,7 +5,7 @@ use crate::ours::{PERICORE, command};
 /// What events count, in their order, of the same run each time.
 fn counts(events: &[String]) -> Vec<u64> {
     let mut program = command(PERICORE);
-    program.args(["stat", "--machine", "emerald-rapids", "-x,"]);
+    program.args(["stat", "--cold", "--machine", "emerald-rapids", "-x,"]);
     program.args(["--workload", "random:requests=20000,threads=64,footprint=1G"]);
     events.iter().for_each(|event| _ = program.args(["-e", event]));
     let output = program.output().expect("it starts");
@@ -35,7 +35,8 @@ fn cycles_with_more_than_each_number_add_up_to_the_occupancy() {
 #[test]
 fn the_model_has_a_figure_for_each_number() {
     let mut program = command(PERICORE);
-    program.args(["stat", "--truth", "--machine", "emerald-rapids", "--workload", "random:requests=20000", "-j"]);
+    program.args(["stat", "--cold", "--truth", "--machine", "emerald-rapids", "-j"]);
+    program.args(["--workload", "random:requests=20000"]);
     program.args(["-e", "imc/event=0x19,umask=8/"]);
     let output = program.output().expect("it starts");
     let row: serde_json::Value = serde_json::from_slice(&output.stderr).expect("one line of JSON");

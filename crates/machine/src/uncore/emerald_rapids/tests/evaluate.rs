@@ -1,7 +1,7 @@
 //! What exact counters would make of the signals: a sink that adds up, for chosen events of every instance, what a counter with the
 //! event's control value takes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pericore_catalog::Measure;
 use pericore_hardware::pmon::{Compiled, compile_event};
@@ -39,11 +39,13 @@ pub struct Counters {
     compiled: Vec<Compiled>,
     /// By wire's unit and signal: the cases that listen.
     listeners: HashMap<(usize, u16), Vec<usize>>,
-    counters: HashMap<(usize, u16), Counter>,
+    /// What has been emitted, and the cases that count it.
+    seen: HashMap<Class, Vec<usize>>,
+    /// By case and instance.
+    counters: Vec<Vec<Counter>>,
     wiring: Wiring,
     periods: Vec<u64>,
     last: Tick,
-    seen: HashSet<Class>,
 }
 
 /// Emissions that are alike: a unit's signal, the tag, how it changes.
@@ -67,22 +69,15 @@ impl Counters {
             compiled.push(what);
         }
         let periods = family.units.iter().map(|unit| period(unit.name)).collect();
-        Self {
-            cases: kept,
-            compiled,
-            listeners,
-            counters: HashMap::new(),
-            wiring,
-            periods,
-            last: 0,
-            seen: HashSet::new(),
-        }
+        let instances = |case: &Case| family.units[case.unit].instances * wiring.sockets();
+        let counters = kept.iter().map(|case| vec![Counter::default(); instances(case).into()]).collect();
+        Self { cases: kept, compiled, listeners, seen: HashMap::new(), counters, wiring, periods, last: 0 }
     }
 
     /// What a case's counter of an instance reads at a tick.
     pub fn count(&self, case: usize, instance: u16, tick: Tick) -> u64 {
         let unit = self.cases[case].unit;
-        let Some(counter) = self.counters.get(&(case, instance)) else { return 0 };
+        let counter = &self.counters[case][usize::from(instance)];
         let cycles = tick / self.periods[unit] - counter.last;
         let rest = match self.compiled[case].measure() {
             Measure::Occupancy => (counter.level as u64).wrapping_mul(cycles),
@@ -96,16 +91,16 @@ impl Counters {
         assert!(tick >= self.last, "emissions out of order of time");
         self.last = tick;
         let (socket, unit, index) = self.wiring.locate(wire.instance);
-        self.seen.insert((unit, wire.signal, tag, change));
         let instance = socket * self.wiring.family().units[unit].instances + index;
-        let Some(cases) = self.listeners.get(&(unit, wire.signal)) else { return };
+        let Self { listeners, seen, compiled, counters, .. } = self;
+        let cases = seen.entry((unit, wire.signal, tag, change)).or_insert_with(|| {
+            let listen = listeners.get(&(unit, wire.signal)).map_or(&[][..], Vec::as_slice);
+            listen.iter().copied().filter(|&case| compiled[case].matches(tag)).collect()
+        });
         let cycle = tick / self.periods[unit];
-        for &case in cases {
-            if !self.compiled[case].matches(tag) {
-                continue;
-            }
-            let counter = self.counters.entry((case, instance)).or_default();
-            let measure = self.compiled[case].measure();
+        for &case in &*cases {
+            let counter = &mut counters[case][usize::from(instance)];
+            let measure = compiled[case].measure();
             match (change, measure) {
                 (Change::Pulse, _) => counter.count += u64::from(count),
                 (Change::Enter, Measure::Arrivals) => counter.count += 1,
@@ -127,23 +122,17 @@ impl Counters {
 
     /// Classes of emissions that no case would miss.
     pub fn unwatched(&self) -> Vec<String> {
-        let watched = |&&(unit, signal, tag, change): &&Class| {
-            let cases = self.listeners.get(&(unit, signal)).map_or(&[][..], Vec::as_slice);
-            !cases.iter().any(|&case| {
-                let (what, measure) = (&self.compiled[case], self.compiled[case].measure());
-                let reacts = match change {
-                    Change::Pulse => true,
-                    Change::Enter => true,
-                    Change::Leave => matches!(measure, Measure::Occupancy | Measure::NonEmpty),
-                };
-                reacts && what.matches(tag)
+        let unwatched = |(class, cases): &(&Class, &Vec<usize>)| {
+            !cases.iter().any(|&case| match class.3 {
+                Change::Pulse | Change::Enter => true,
+                Change::Leave => matches!(self.compiled[case].measure(), Measure::Occupancy | Measure::NonEmpty),
             })
         };
         let units = self.wiring.family().units;
-        let name = |&(unit, signal, tag, change): &Class| {
+        let name = |(&(unit, signal, tag, change), _): (&Class, &Vec<usize>)| {
             format!("{}/{} {tag:#x} {change:?}", units[unit].name, units[unit].signals[usize::from(signal)].name)
         };
-        self.seen.iter().filter(watched).map(name).collect()
+        self.seen.iter().filter(unwatched).map(name).collect()
     }
 }
 
