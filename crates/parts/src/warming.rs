@@ -12,10 +12,12 @@ use pericore_workload::Access;
 
 /// Accesses that a thread makes in a turn. Dependent loads make one: they come as much slower.
 const IN_A_TURN: u32 = 16;
-/// Lines that are filled for each line that the caches hold, in sixteenths: replacement does not go round evenly.
+/// Lines that come from memory for each line that the caches hold, in sixteenths: replacement does not go round evenly.
 const FILLED: u64 = 24;
-/// Turns without a miss, for each thread, after which all lines of the workload are in caches.
-const ALL_HITS: u32 = 4096;
+/// Accesses for each line that the caches hold, at most. Of as many lines, drawn at random, one in 3,000 is left out.
+const MADE: u64 = 8;
+/// Accesses in which memory gave no line, for each thread, after which all lines of the workload are in caches.
+const ALL_HITS: u64 = 1 << 16;
 
 /// Accesses that are known before they are made, so that the host can bring what they look up.
 const AHEAD: usize = 32;
@@ -28,7 +30,7 @@ pub trait Warming {
     /// A thread's next access and its line; the host is told that the line will be looked up.
     fn aim(&mut self, thread: usize) -> (Access, u32);
 
-    /// A thread makes an access to a line; true if it was not in the caches of its core, or of all if it has none.
+    /// A thread makes an access to a line; true if the line came from memory, or from another socket.
     fn warm_access(&mut self, thread: usize, access: Access, line: u32) -> bool;
 
     /// All accesses have been made.
@@ -85,14 +87,15 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
     /// A socket has a line alone from now on.
     fn owns(&mut self, _socket: u8, _line: u32) {}
 
-    /// A core loads or stores a line; true if the core had to request it.
+    /// A core loads or stores a line; true if it came from memory, or from another socket.
     fn warm_core(&mut self, core: u8, line: u32, store: bool) -> bool {
         let (level, evicted) = self.core(core).access(line, store);
         self.warm_write_back(core, evicted);
         if level != Level::Miss {
             return false;
         }
-        let right = match (store, self.warm_llc(core, line, store)) {
+        let (found, shared) = self.warm_llc(core, line, store);
+        let right = match (store, shared) {
             (true, _) => Right::Modified,
             (false, true) => Right::Shared,
             (false, false) => Right::Exclusive,
@@ -100,11 +103,12 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
         for evicted in self.core(core).fill(line, right) {
             self.warm_write_back(core, evicted);
         }
-        true
+        found == FoundIn::Memory
     }
 
-    /// The LLC of a core's socket has the line from now on; true if other cores of the socket read it, too.
-    fn warm_llc(&mut self, core: u8, line: u32, store: bool) -> bool {
+    /// The LLC of a core's socket has the line from now on. Whether it had it before, and true if other cores of the
+    /// socket read it, too.
+    fn warm_llc(&mut self, core: u8, line: u32, store: bool) -> (FoundIn, bool) {
         let (socket, first) = self.socket_of(core);
         let own = 1_u8 << (core - first);
         let llc = self.llc(socket, line);
@@ -115,10 +119,10 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
             if store || others.count_ones() == 1 {
                 self.warm_snoop(socket, line, others, store);
             }
-            return others != 0;
+            return (FoundIn::Cache, others != 0);
         }
         self.warm_fill(socket, line, LineState::Exclusive, own);
-        false
+        (FoundIn::Memory, false)
     }
 
     /// A core's access that missed the first level of a program's tracer.
@@ -134,13 +138,11 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
 
     /// A core's L2 gets a line that it does not have, or has for reading only.
     fn warm_fetch(&mut self, core: u8, line: u32, store: bool) -> FoundIn {
-        let (socket, _) = self.socket_of(core);
-        let cached = self.llc(socket, line).find(line).is_some();
-        let shared = self.warm_llc(core, line, store) && !store;
-        let right = if shared { Right::Shared } else { Right::Exclusive };
+        let (found, shared) = self.warm_llc(core, line, store);
+        let right = if shared && !store { Right::Shared } else { Right::Exclusive };
         let evicted = self.core(core).l2.put(line, right).filter(|evicted| evicted.right == Right::Modified);
         self.warm_write_back(core, evicted);
-        if cached { FoundIn::Cache } else { FoundIn::Memory }
+        found
     }
 
     /// The first level of a program's tracer gives a dirty line up.
@@ -227,32 +229,36 @@ pub trait Inclusive<const WAYS: usize, const SETS: usize> {
 /// The order of the accesses that fill caches.
 #[derive(Debug)]
 struct Turns {
-    /// Misses that are still to be made.
+    /// Lines that are still to come from memory, and accesses that are still to be made, at most.
     remaining: u64,
+    accesses: u64,
     threads: usize,
     thread: usize,
     /// Accesses left of the turn.
     left: u32,
-    /// Turns since the last miss.
-    hits: u32,
+    /// Accesses since memory gave a line.
+    hits: u64,
 }
 
 impl Turns {
     /// For caches of so many bytes in all.
     const fn new(bytes: u64, threads: usize) -> Self {
-        Self { remaining: bytes / 64 * FILLED / 16, threads, thread: 0, left: IN_A_TURN, hits: 0 }
+        let lines = bytes / 64;
+        Self { remaining: lines * FILLED / 16, accesses: lines * MADE, threads, thread: 0, left: IN_A_TURN, hits: 0 }
     }
 
     /// The thread that makes the next access, until the caches are full or hold all that the workload reaches.
     const fn next(&mut self) -> Option<usize> {
-        if self.threads == 0 || self.remaining == 0 || self.hits > ALL_HITS * self.threads as u32 {
+        let done = self.remaining == 0 || self.accesses == 0 || self.hits > ALL_HITS * self.threads as u64;
+        if self.threads == 0 || done {
             return None;
         }
+        self.accesses -= 1;
         if self.left == 0 {
             self.thread = (self.thread + 1) % self.threads;
             self.left = IN_A_TURN;
-            self.hits += 1;
         }
+        self.hits += 1;
         self.left -= 1;
         Some(self.thread)
     }
@@ -264,7 +270,7 @@ impl Turns {
         }
     }
 
-    /// An access has missed.
+    /// An access's line came from memory.
     const fn missed(&mut self) {
         self.remaining = self.remaining.saturating_sub(1);
         self.hits = 0;

@@ -26,8 +26,9 @@ impl Model {
         fill(&mut Filling { model: self, leaving: VecDeque::with_capacity(LATER) }, bytes);
     }
 
-    /// A core loads or stores a line that is not in its L2. Returns the line that gives way there, and its state.
-    fn warm_miss(&mut self, core: u16, line: u32, store: bool) -> Option<(u32, u8)> {
+    /// A core loads or stores a line that is not in its L2. Returns where the line was, and the one that gives way in
+    /// the L2 with its state.
+    fn warm_miss(&mut self, core: u16, line: u32, store: bool) -> (FoundIn, Option<(u32, u8)>) {
         let socket = self.socket_of(core);
         let cha = self.map.agent(line);
         let own = self.core_within(core);
@@ -35,6 +36,7 @@ impl Model {
         let holders = filter.find(line).map(|way| filter.get(way));
         let slice = self.slice(socket, cha);
         let kept = slice.find(line).map(|way| slice.get(way).state);
+        let found = if holders.is_some() || kept.is_some() { FoundIn::Cache } else { FoundIn::Memory };
         let foreign = holders.is_some_and(|entry| entry.state == FILTER_SHARED || entry.owner != own);
         let shared = kept.is_some_and(|state| state == Found::Shared as u8 || state == Found::Forward as u8);
         if store || !(foreign || shared) {
@@ -42,7 +44,7 @@ impl Model {
             let modified = self.warm_take(socket, cha, line);
             self.warm_home(socket, cha, line);
             self.warm_list(socket, cha, line, FILTER_EXCLUSIVE, own);
-            return self.l2s.at(core).fill(line, if store || modified { MODIFIED } else { EXCLUSIVE });
+            return (found, self.l2s.at(core).fill(line, if store || modified { MODIFIED } else { EXCLUSIVE }));
         }
         // Others keep it, too, and the slice has it for all of them.
         if let Some(entry) = holders.filter(|entry| entry.state == FILTER_EXCLUSIVE) {
@@ -53,17 +55,16 @@ impl Model {
             self.warm_keep(socket, cha, line, if modified { Found::Modified } else { clean });
         }
         self.warm_list(socket, cha, line, FILTER_SHARED, own);
-        self.l2s.at(core).fill(line, SHARED)
+        (found, self.l2s.at(core).fill(line, SHARED))
     }
 
     /// A core requests a line, and what gives way for it goes to its slice.
     fn warm_request(&mut self, core: u16, line: u32, store: bool) -> FoundIn {
-        let (socket, cha) = (self.socket_of(core), self.map.agent(line));
-        let cached = self.slice(socket, cha).find(line).is_some() || self.filter(socket, cha).find(line).is_some();
-        if let Some(old) = self.warm_miss(core, line, store) {
+        let (found, old) = self.warm_miss(core, line, store);
+        if let Some(old) = old {
             self.warm_leave(core, old);
         }
-        if cached { FoundIn::Cache } else { FoundIn::Memory }
+        found
     }
 
     /// A device writes a line into a slice; true if it was not there.
@@ -195,7 +196,8 @@ impl Warming for Filling<'_> {
         if self.model.l2s.at(core).access(line, access.store) {
             return false;
         }
-        if let Some(old) = self.model.warm_miss(core, line, access.store) {
+        let (found, old) = self.model.warm_miss(core, line, access.store);
+        if let Some(old) = old {
             self.model.foresee_tags(core, old.0);
             self.leaving.push_back((core, old));
         }
@@ -204,7 +206,7 @@ impl Warming for Filling<'_> {
         {
             self.model.warm_leave(core, old);
         }
-        true
+        found == FoundIn::Memory
     }
 
     fn finish(&mut self) {
