@@ -43,7 +43,7 @@ pub fn words(scenario: &Scenario, warm_up: Option<WarmUp>, ticks_per_second: u64
     };
     let Some(workload) = workload else { return String::new() };
     let Workload { threads, footprint, kind, .. } = *workload;
-    let what = if matches!(kind, Kind::DmaRead | Kind::DmaWrite) { "device" } else { "thread" };
+    let what = if kind.is_of_devices() { "device" } else { "thread" };
     let plural = if threads == 1 { "" } else { "s" };
     let start = warm_up.map_or_else(
         || "cold".to_owned(),

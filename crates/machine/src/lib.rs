@@ -18,6 +18,7 @@ pub mod uncore;
 pub use pericore_engine as engine;
 pub use pericore_hardware::{chassis, pmon, signal};
 pub use pericore_models as models;
+pub use pericore_parts::host::large_pages;
 pub use pericore_parts::program::Stage;
 pub use pericore_parts::work::{Progress, Worker};
 pub use pericore_workload as workload;

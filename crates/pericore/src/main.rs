@@ -19,6 +19,7 @@ mod machine;
 mod measure;
 mod notice;
 mod own_data;
+mod own_memory;
 mod perf_options;
 mod program;
 mod record;

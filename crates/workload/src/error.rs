@@ -61,6 +61,12 @@ pub enum WorkloadError {
         /// Where the limit comes from, if that is not plain.
         why: &'static str,
     },
+    /// Pages of another size than there are.
+    #[error("pages={value}: pages have 4K or 2M")]
+    NoSuchPages {
+        /// The value given.
+        value: String,
+    },
     /// Keys that contradict each other.
     #[error("{key} and {other} exclude each other ({why}): keep one of them")]
     Exclude {

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use pericore_engine::Random;
 
 use super::{Kind, Workload};
+use crate::frames::Frames;
+use crate::shuffle::Shuffle;
 
 const LINE: u64 = 64;
 
@@ -51,6 +53,7 @@ enum Remaining {
 #[derive(Debug, Clone)]
 pub struct Generator {
     kind: Kind,
+    frames: Frames,
     random: Random,
     remaining: Remaining,
     /// Lines of the whole footprint that accesses at random are drawn from.
@@ -97,6 +100,7 @@ impl Generator {
         };
         Self {
             kind: workload.kind,
+            frames: Frames::new(workload.pages, workload.within, workload.seed),
             random,
             remaining: Remaining::Own(workload.requests_of(thread)),
             lines: workload.footprint / if workload.kind == Kind::Random { workload.stride.max(LINE) } else { LINE },
@@ -155,6 +159,13 @@ impl Generator {
 
     #[inline]
     fn make(&mut self) -> Access {
+        let access = self.access();
+        Access { address: self.frames.place(access.address), ..access }
+    }
+
+    /// An access to a byte of the footprint.
+    #[inline]
+    fn access(&mut self) -> Access {
         match self.kind {
             Kind::Stream | Kind::Idle => self.sequential(),
             Kind::NtStore | Kind::DmaWrite => {
@@ -193,17 +204,10 @@ impl Generator {
     /// Every line of the share once, in an order that no prefetcher follows.
     fn scattered(&mut self) -> Access {
         let lines = self.share / LINE;
-        let bits = u64::BITS - (lines - 1).leading_zeros();
-        let mask = (1_u64 << bits) - 1;
+        let order = Shuffle::new(lines, 0);
         let address = loop {
-            // Multiplying by an odd number and folding the upper half in are both one to one among numbers of so many
-            // bits.
-            let mut number = self.position;
-            for odd in [0x9E37_79B9_7F4A_7C15_u64, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
-                number = number.wrapping_mul(odd) & mask;
-                number ^= number >> (bits / 2).max(1);
-            }
-            self.position = (self.position + 1) & mask;
+            let number = order.at(self.position);
+            self.position = order.next(self.position);
             if number < lines {
                 break self.start + number * LINE;
             }

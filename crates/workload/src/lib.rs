@@ -3,7 +3,9 @@
 //! `NAME[:key=value,…]` on the command line becomes a [`Workload`]; a [`Generator`] for each thread makes its accesses.
 
 mod error;
+mod frames;
 mod generator;
+mod kind;
 mod nearest;
 mod number;
 mod pages;
@@ -12,11 +14,13 @@ mod placement;
 mod program;
 mod sampling;
 mod scenario;
+mod shuffle;
 
 use pericore_engine::Random;
 
 pub use error::WorkloadError;
 pub use generator::{Access, DeviceAim, Generator};
+pub use kind::Kind;
 pub use pages::{Nodes, Pages};
 pub use parse::Limits;
 pub use placement::Placement;
@@ -27,143 +31,6 @@ pub use scenario::{
     Conditions, CoreSleep, Errand, FrequencyBounds, HotPart, LinkConditions, MemoryConditions, MessageKind, Phase,
     PhaseSetting, PhaseSettings, Scenario, ScenarioError,
 };
-
-/// The shape of the accesses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Each thread walks its own share of the footprint in order.
-    Stream,
-    /// Each thread reads one half of its share in order and writes the other.
-    Copy,
-    /// Each thread reads three quarters of its share in order, side by side, and writes the fourth: `a[i] = b[i] *
-    /// c[i] + d[i]`.
-    Triad,
-    /// Lines drawn at random from the whole footprint, independent of each other.
-    Random,
-    /// Loads whose address depends on the load before: one under way for each thread.
-    Chase,
-    /// Half of the accesses in order, half at random.
-    Mixed,
-    /// Each thread writes its own share of the footprint in order with streaming stores, past the caches.
-    NtStore,
-    /// The first thread chases through its share, each line once; the others load memory in order at a set rate. What
-    /// a bandwidth-latency curve is measured with (`pericore machine curve`).
-    Loaded,
-    /// Devices read memory in order, each its own share of the footprint.
-    DmaRead,
-    /// Devices write memory in order, each its own share of the footprint.
-    DmaWrite,
-    /// Nobody does anything.
-    Idle,
-}
-
-impl Kind {
-    /// The kinds that have a name on the command line, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
-        Self::Stream,
-        Self::Copy,
-        Self::Triad,
-        Self::Random,
-        Self::Chase,
-        Self::Mixed,
-        Self::NtStore,
-        Self::DmaRead,
-        Self::DmaWrite,
-        Self::Idle,
-    ];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Copy => "copy",
-            Self::Triad => "triad",
-            Self::Random => "random",
-            Self::Chase => "chase",
-            Self::Mixed => "mixed",
-            Self::NtStore => "ntstore",
-            Self::Loaded => "loaded",
-            Self::DmaRead => "dma-read",
-            Self::DmaWrite => "dma-write",
-            Self::Idle => "idle",
-        }
-    }
-
-    /// One line for help texts.
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::Stream => "each thread walks its own share of the footprint in order",
-            Self::Copy => "each thread reads one half of its share in order and writes the other",
-            Self::Triad => "each thread reads three quarters of its share side by side and writes the fourth",
-            Self::Random => "lines drawn at random from the whole footprint",
-            Self::Chase => "dependent loads at random, one under way for each thread",
-            Self::Mixed => "half of the accesses in order, half at random",
-            Self::NtStore => "each thread writes its own share of the footprint in order, around the caches",
-            Self::Loaded => "one thread's dependent loads, while the others load memory at a set rate",
-            Self::DmaRead => "devices read memory in order, each its own share of the footprint",
-            Self::DmaWrite => "devices write memory in order, each its own share of the footprint",
-            Self::Idle => "nobody does anything",
-        }
-    }
-
-    /// The keys that make sense for the kind.
-    pub const fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Stream | Self::Mixed | Self::Random => &[
-                "requests",
-                "threads",
-                "cpu",
-                "footprint",
-                "read",
-                "stride",
-                "vectors",
-                "remote",
-                "cxl",
-                "warmup",
-                "seed",
-            ],
-            Self::Copy | Self::Triad => {
-                &["requests", "threads", "cpu", "footprint", "stride", "vectors", "remote", "cxl", "warmup", "seed"]
-            }
-            Self::Chase => &["requests", "threads", "cpu", "footprint", "remote", "cxl", "warmup", "seed"],
-            Self::NtStore => {
-                &["requests", "threads", "cpu", "footprint", "partial", "stride", "remote", "cxl", "warmup", "seed"]
-            }
-            Self::DmaRead => &[
-                "requests",
-                "threads",
-                "footprint",
-                "stride",
-                "isoc",
-                "peer",
-                "socket",
-                "memory",
-                "remote",
-                "cxl",
-                "warmup",
-                "seed",
-            ],
-            Self::DmaWrite => &[
-                "requests",
-                "threads",
-                "footprint",
-                "allocate",
-                "stride",
-                "partial",
-                "isoc",
-                "peer",
-                "atomic",
-                "socket",
-                "memory",
-                "remote",
-                "cxl",
-                "warmup",
-                "seed",
-            ],
-            Self::Loaded | Self::Idle => &[],
-        }
-    }
-}
 
 /// A workload with all its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,6 +43,10 @@ pub struct Workload {
     pub threads: u16,
     /// Bytes that are touched, over all threads.
     pub footprint: u64,
+    /// Pages that each lie anywhere in the `within` bytes of their node's memory; `None` for a footprint in one piece.
+    pub pages: Option<PageSize>,
+    /// Bytes of memory of a node, where there are pages.
+    pub within: u64,
     /// Loads among the accesses, per cent; the rest are stores. Of a loaded machine, reads among the transfers of
     /// memory.
     pub read: u8,
@@ -204,7 +75,7 @@ pub struct Workload {
     pub atomic: u8,
     /// The socket that all devices or threads belong to; `None` spreads them.
     pub socket: Option<u8>,
-    /// The socket whose memory they read or write; `None` is each one's own, but for the remote accesses.
+    /// The socket whose memory they reach; `None` is each one's own, but for the remote accesses.
     pub memory: Option<u8>,
     /// Caches are full of the workload's lines when it begins: they are filled by function, without virtual time.
     pub warm: bool,
@@ -245,6 +116,8 @@ impl Workload {
             requests,
             threads,
             footprint: 256 << 20,
+            pages: None,
+            within: 0,
             read,
             delay: 0,
             stride: 64,
@@ -273,9 +146,10 @@ impl Workload {
         parse::parse(text, limits)
     }
 
-    /// True if the last access to a line's byte was a store, after many passes through the footprint; nothing if none
-    /// of the accesses comes there. Where loads and stores of a line are drawn, so is the last.
-    pub fn stored_last(&self, address: u64) -> Option<bool> {
+    /// True if the last access to a line's byte in memory was a store, after many passes through the footprint; nothing
+    /// if none of the accesses comes there. Where loads and stores of a line are drawn, so is the last.
+    pub fn stored_last(&self, place: u64) -> Option<bool> {
+        let address = frames::Frames::new(self.pages, self.within, self.seed).address(place);
         if address >= self.footprint {
             return None;
         }
@@ -334,6 +208,10 @@ impl std::fmt::Display for Workload {
                         continue;
                     }
                     value.into()
+                }
+                "pages" => {
+                    let Some(size) = self.pages else { continue };
+                    1 << size.bits()
                 }
                 "warmup" => {
                     let Some(microseconds) = self.warm_up else { continue };

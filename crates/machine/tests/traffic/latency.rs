@@ -49,6 +49,23 @@ fn the_8480() {
     between("local", 99.0, chase("8480+", "footprint=16G"), 133.0);
 }
 
+/// One core of either socket, and the memory of either: the four cells of a matrix, with the numbers above.
+#[test]
+fn a_socket_and_a_memory_make_a_matrix() {
+    for (name, local, remote) in [
+        ("e5-2680", 58.0..68.0, 110.0..120.0),
+        ("x5570", 55.0..65.0, 95.0..107.0),
+        ("8592+", 110.0..119.0, 190.0..212.0),
+    ] {
+        for (socket, memory) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let workload = format!("footprint=4G,socket={socket},memory={memory}");
+            let range = if socket == memory { &local } else { &remote };
+            let taken = chase(&format!("{name}:sockets=2"), &workload);
+            between(&format!("{name} from {socket} to {memory}"), range.start, taken, range.end);
+        }
+    }
+}
+
 /// A link of sixteen lanes of the fifth generation carries 63 GB/s, two channels of DDR5-4800 76.8 GB/s; 60.7 GB/s are
 /// published of a device with as many writes as reads. The device is as fast as one of these, and no faster.
 #[test]

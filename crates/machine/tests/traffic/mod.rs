@@ -3,6 +3,7 @@
 
 mod curve;
 mod devices;
+mod footprints;
 mod latency;
 mod memory;
 mod one_core;

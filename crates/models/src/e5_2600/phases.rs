@@ -47,6 +47,9 @@ impl Model {
                 thread.state = ThreadState::Running;
             }
         } else {
+            let of_devices = workload.as_ref().is_some_and(|workload| workload.kind.is_of_devices());
+            let socket = workload.as_ref().and_then(|workload| workload.socket).filter(|_| !of_devices);
+            self.assignment = self.assignment.on(socket);
             self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
             if workload.is_some_and(|workload| workload.warm) {
                 self.warm();
@@ -223,10 +226,10 @@ impl Model {
         };
         let thread = |number: u16| {
             // A device belongs to its core's socket.
-            let core = workload.socket.map_or_else(
-                || self.assignment.core(number),
-                |socket| self.map.first_stop(socket) + self.assignment.in_turn(number),
-            );
+            let core = match workload.socket.filter(|_| kind == ThreadKind::Device) {
+                Some(socket) => self.map.first_stop(socket) + self.assignment.in_turn(number),
+                None => self.assignment.core(number),
+            };
             Thread {
                 generator: Generator::new(workload, number),
                 placement: Placement::new(workload, number, self.map.socket(core), sockets, node),

@@ -1,11 +1,9 @@
 //! `pericore machine`: the software Xeon by itself: its registers, its snapshots, and the doors through which other tools reach it.
 
-mod against;
 mod boot;
 mod curve;
 mod live;
 pub mod opened;
-mod plot;
 mod registers;
 mod relay;
 pub mod run;

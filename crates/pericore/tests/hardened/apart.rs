@@ -55,13 +55,14 @@ fn only_the_register_process_holds_registers_and_all_are_confined() {
     require("rdmsr", "msr-tools");
     let line = format!(
         r#"{STARTED}
-        confined() {{ ! grep -h -E '^Seccomp:' /proc/$pid/task/*/status /proc/$held/task/*/status | grep -qv 2; }}
+        confined() {{ ! cat /proc/$pid/task/*/status /proc/$held/task/*/status | grep '^Seccomp:' | grep -qv 2; }}
         look() {{ for process in $pid $held; do
                 echo "files $(ls -l /proc/$process/fd | grep -c -E '/dev/cpu|/dev/mem|/bus/pci|config$')"
                 grep -h -E '^(Seccomp|NoNewPrivs):' /proc/$process/task/*/status | sort -u; done; }}
         for command in 'stat -I 1000 -o /dev/null' "serve -I 1000 --listen unix:$XDG_STATE_HOME.socket"; do
             "$P" $command -e cbo0/TOR_OCCUPANCY.OPCODE,opc=DRd/,imc0/CAS_COUNT.RD/ 2>>"$XDG_STATE_HOME.said" & pid=$!
-            started $pid; for try in $(seq 100); do confined && break; sleep 0.1; done; look; kill -TERM $pid; wait $pid; done
+            started $pid; for try in $(seq 100); do confined && break; sleep 0.1; done
+            look; kill -TERM $pid; wait $pid; done
         cat "$XDG_STATE_HOME.said"; rm -f "$XDG_STATE_HOME.said""#
     );
     let (run, left) = script(&Rig::default(), &line);

@@ -69,7 +69,7 @@ impl Model {
             _ => Stores::Plain,
         };
         self.first_core = first_core;
-        self.devices_only = matches!(workload.kind, Kind::DmaRead | Kind::DmaWrite);
+        self.devices_only = workload.kind.is_of_devices();
         (self.first_socket, self.around, self.named_memory) = (first as u8, around, workload.memory);
         self.stores_apart = workload.kind == Kind::Loaded;
         if workload.warm {

@@ -9,6 +9,8 @@ use pericore_observe::linux::Stopwatch;
 use pericore_observe::selection::SelectedEvent;
 use pericore_observe::session::Moment;
 
+use crate::own_memory::{available_bytes, cache_bytes};
+
 /// Seconds in which the time that a start or stop takes does not matter.
 const WINDOW: f64 = 10e-3;
 
@@ -157,22 +159,6 @@ impl OwnTraffic {
         let share = self.caches as f64 / (self.lines.len() * LINE) as f64;
         ((stream + chase) * (1.0 - share) * 0.9, (stream + 2.0 * chase) * 1.1)
     }
-}
-
-/// Bytes of the last cache of the first CPU.
-fn cache_bytes(root: &Path) -> Option<usize> {
-    let size = |index: usize| {
-        let path = format!("sys/devices/system/cpu/cpu0/cache/index{index}/size");
-        let text = std::fs::read_to_string(root.join(path)).ok()?;
-        text.trim().strip_suffix('K')?.parse::<usize>().ok().map(|kib| kib << 10)
-    };
-    (0..8).filter_map(size).max()
-}
-
-fn available_bytes(root: &Path) -> Option<usize> {
-    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<usize>().ok().map(|kib| kib << 10)
 }
 
 #[cfg(test)]

@@ -1,24 +1,36 @@
-//! `pericore machine curve`: latency against bandwidth of a software machine's memory.
+//! `pericore machine curve`: latency against bandwidth of a software machine's memory, latency by footprint, bandwidth
+//! by cores.
+
+mod against;
+mod cores;
+mod footprints;
+mod native;
+mod output;
+mod plot;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use pericore_machine::MachineSpec;
-use pericore_machine::curve::{Curve, CurveError, Loaded, Point};
+use pericore_machine::curve::{ByCores, Curve, CurveError, Footprints, Loaded, Point};
+use pericore_machine::workload::PageSize;
 
-use super::{against, opened, plot};
+use super::opened;
 use crate::failure::Failure;
 use crate::measure::WaitLine;
-use crate::terminal;
+use native::OwnCurve;
+use output::{Printed, draw, note, rounded};
 
 /// Arguments of `pericore machine curve`.
 #[derive(Debug, Args)]
 pub struct CurveArgs {
-    /// Family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`
+    /// Measure a software machine: family, preset or snapshot file, `NAME[:sockets=N,cores=N,…]`. Without it this
+    /// machine is measured, by threads of pericore's own on the cores of its first socket
     #[arg(long, value_name = "MACHINE")]
-    machine: String,
+    machine: Option<String>,
     /// Memory that socket 0 loads: its own, the next socket's, or that behind its CXL links
     #[arg(long, value_enum, default_value = "local")]
     memory: Memory,
@@ -31,8 +43,31 @@ pub struct CurveArgs {
     json: bool,
     /// Measure the curves of this kind of memory that a file has, and print the model's beside them; lines of the
     /// file: memory,read_pct,bandwidth_gb_s,latency_ns
-    #[arg(long, value_name = "FILE", conflicts_with = "read")]
+    #[arg(long, value_name = "FILE", conflicts_with = "read", requires = "machine")]
     against: Option<PathBuf>,
+    /// Latency by footprint instead: one core's dependent loads, from what its first cache holds to four times all
+    /// caches. With --json: footprint_bytes, latency_ns, from_memory_pct, settled
+    #[arg(long, conflicts_with_all = ["against", "read", "cores"])]
+    footprints: bool,
+    /// Size of the pages that footprints are made of; each lies anywhere in memory
+    #[arg(long, value_enum, default_value = "4K", requires = "footprints", requires = "machine")]
+    pages: Pages,
+    /// Bandwidth by cores instead: so many of socket 0 walk through memory without a pause. With --json: cores,
+    /// bandwidth_gb_s, measured_read_pct, settled
+    #[arg(long, conflicts_with = "against")]
+    cores: bool,
+    /// Milliseconds for which each point is measured on this machine
+    #[arg(long, value_name = "MS", default_value_t = 500, conflicts_with = "machine",
+        value_parser = clap::value_parser!(u64).range(10..=60_000))]
+    window: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Pages {
+    #[value(name = "4K")]
+    Small,
+    #[value(name = "2M")]
+    Large,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -47,7 +82,8 @@ enum Memory {
 /// # Errors
 /// A machine that there is not, that has no such memory, or cannot be loaded so.
 pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
-    let spec = opened::spec(&args.machine)?;
+    let Some(machine) = &args.machine else { return this_machine(args) };
+    let spec = opened::spec(machine)?;
     let memory = match args.memory {
         Memory::Local => Loaded::Local,
         Memory::Remote => Loaded::Remote,
@@ -56,6 +92,18 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
     let name = args.memory.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     if let Some(file) = &args.against {
         return compare(&spec, memory, &name, file);
+    }
+    let printed = Printed { json: args.json, memory: &name, spec: &spec };
+    if args.footprints {
+        let size = match args.pages {
+            Pages::Small => PageSize::Small,
+            Pages::Large => PageSize::Large,
+        };
+        let footprints = Footprints::new(&spec, memory, size).map_err(Failure::usage)?;
+        return footprints::run(&footprints, size, &printed);
+    }
+    if args.cores {
+        return cores::run(&ByCores::new(&spec, memory, args.read).map_err(Failure::usage)?, args.read, &printed);
     }
     let curve = Curve::new(&spec, memory, args.read).map_err(Failure::usage)?;
     let points = measure(&curve)?;
@@ -77,11 +125,30 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode, Failure> {
         curve.footprint() >> 20,
     )?;
     table(&mut out, &points)?;
-    writeln!(out)?;
     let places: Vec<(f64, f64)> = points.iter().map(|point| (point.bandwidth / 1e9, point.latency)).collect();
-    let width = terminal::width_of(io::stdout()).unwrap_or(pericore_text::WIDTH).min(pericore_text::WIDTH);
-    for row in plot::rows(&places, ("GB/s", "ns"), width) {
-        writeln!(out, "{row}")?;
+    draw(&mut out, &places, ("GB/s", "ns"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures the machine that this runs on.
+fn this_machine(args: &CurveArgs) -> Result<ExitCode, Failure> {
+    if matches!(args.memory, Memory::Cxl) {
+        let why = "no thread of this machine touches CXL memory first: give --memory local or remote, or --machine";
+        return Err(Failure::usage(why));
+    }
+    if !(50..=100).contains(&args.read) {
+        return Err(Failure::usage(CurveError::Read { read: args.read }));
+    }
+    let wanted = OwnCurve {
+        remote: matches!(args.memory, Memory::Remote),
+        read: args.read,
+        window: Duration::from_millis(args.window),
+        json: args.json,
+    };
+    match args {
+        CurveArgs { footprints: true, .. } => native::footprints(wanted)?,
+        CurveArgs { cores: true, .. } => native::cores(wanted)?,
+        _ => native::loads(wanted)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -105,12 +172,11 @@ fn compare(spec: &MachineSpec, memory: Loaded, name: &str, file: &Path) -> Resul
 }
 
 fn json(read: u8, point: &Point) -> serde_json::Value {
-    let rounded = |value: f64, places: f64| (value * places).round() / places;
     serde_json::json!({
         "read_pct": read,
-        "bandwidth_gb_s": rounded(point.bandwidth / 1e9, 1e3),
-        "latency_ns": rounded(point.latency, 10.0),
-        "measured_read_pct": rounded(point.read, 10.0),
+        "bandwidth_gb_s": rounded(point.bandwidth / 1e9, 3),
+        "latency_ns": rounded(point.latency, 1),
+        "measured_read_pct": rounded(point.read, 1),
         "settled": point.settled,
     })
 }
@@ -118,7 +184,7 @@ fn json(read: u8, point: &Point) -> serde_json::Value {
 fn table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
     writeln!(out, "{:>10} {:>10} {:>8}", "GB/s", "latency ns", "reads %")?;
     for point in points {
-        let note = if point.settled { "" } else { "  not settled" };
+        let note = note(point.settled);
         writeln!(out, "{:>10.1} {:>10.1} {:>8.1}{note}", point.bandwidth / 1e9, point.latency, point.read)?;
     }
     Ok(())

@@ -1,7 +1,13 @@
 //! Bandwidth-latency curves, as the Mess benchmark and the Memory Latency Checker measure them: the cores of a socket
 //! load memory at a set rate and share of reads, while one thread's dependent loads tell the latency.
 
-use crate::{BuildError, Machine, MachineSpec, MemoryKind};
+mod cores;
+mod footprints;
+
+pub use cores::{ByCores, CoresPoint, numbers_of_cores};
+pub use footprints::{FootprintPoint, Footprints};
+
+use crate::{BuildError, Machine, MachineSpec, MemoryKind, Parameters};
 use pericore_workload::{Kind, Scenario, Workload};
 
 /// The memory that is loaded, always from socket 0.
@@ -13,6 +19,32 @@ pub enum Loaded {
     Remote,
     /// That behind the socket's CXL links.
     Cxl,
+}
+
+impl Loaded {
+    /// Checks that a machine has the memory.
+    fn check(self, parameters: &Parameters, preset: &'static str) -> Result<(), CurveError> {
+        let limits = parameters.limits();
+        match self {
+            Self::Remote if limits.sockets < 2 => Err(CurveError::OneSocket { preset }),
+            Self::Cxl if !limits.expander => Err(CurveError::NoCxl { preset }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A workload of socket 0 on this memory.
+    fn of_socket_0(self, workload: Workload) -> Workload {
+        Workload {
+            socket: Some(0),
+            memory: (self == Self::Remote).then_some(1),
+            expander: if self == Self::Cxl { 100 } else { 0 },
+            ..workload
+        }
+    }
+
+    const fn kind(self) -> MemoryKind {
+        if matches!(self, Self::Cxl) { MemoryKind::Expander } else { MemoryKind::Dram }
+    }
 }
 
 /// Why there is no curve.
@@ -64,7 +96,7 @@ pub struct Point {
 }
 
 /// Loads, as shares of the greatest bandwidth, between the unloaded machine and that without a pause between accesses.
-const LOADS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.05];
+pub const LOADS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.05];
 /// Dependent loads of a window while the machine settles, and of the one that is measured; of the unloaded machine
 /// they cost little.
 const TO_SETTLE: u64 = 150;
@@ -103,16 +135,11 @@ impl<'a> Curve<'a> {
     /// [`CurveError`] if the machine has no such memory, or cannot be loaded so.
     pub fn new(spec: &'a MachineSpec, memory: Loaded, read: u8) -> Result<Self, CurveError> {
         let (parameters, preset) = (spec.parameters()?, spec.preset());
-        let limits = parameters.limits();
-        match memory {
-            Loaded::Remote if limits.sockets < 2 => return Err(CurveError::OneSocket { preset }),
-            Loaded::Cxl if !limits.expander => return Err(CurveError::NoCxl { preset }),
-            _ => {}
-        }
+        memory.check(&parameters, preset)?;
         if !(50..=100).contains(&read) {
             return Err(CurveError::Read { read });
         }
-        let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(limits.memory);
+        let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(parameters.limits().memory);
         let (cores, lines) = (parameters.active_cores(), parameters.cache_bytes() / 64);
         Ok(Self { spec, memory, read, cores, footprint, lines })
     }
@@ -167,18 +194,15 @@ impl<'a> Curve<'a> {
 
     /// One point: so many threads, all but the first with so many picoseconds between accesses.
     fn point(&self, threads: u16, delay: u64, read: u8) -> Result<Point, CurveError> {
-        let workload = Workload {
+        let workload = self.memory.of_socket_0(Workload {
             requests: 1 << 60,
             threads,
             footprint: self.footprint,
             read,
             delay,
-            socket: Some(0),
-            memory: (self.memory == Loaded::Remote).then_some(1),
-            expander: if self.memory == Loaded::Cxl { 100 } else { 0 },
             warm: threads > 1,
             ..Workload::new(Kind::Loaded)
-        };
+        });
         let mut machine = Machine::for_scenario(self.spec, &Scenario::from(workload))?.without_truth();
         if threads == 1 {
             self.window(&mut machine, TO_SETTLE, 0)?;
@@ -201,7 +225,7 @@ impl<'a> Curve<'a> {
 
     /// Runs until so many dependent loads are over, and so many accesses of all threads.
     fn window(&self, machine: &mut Machine, loads: u64, accesses: u64) -> Result<Point, CurveError> {
-        let kind = if self.memory == Loaded::Cxl { MemoryKind::Expander } else { MemoryKind::Dram };
+        let kind = self.memory.kind();
         let second = machine.clocks().ticks_per_second();
         // Looked at each microsecond; no load waits for a hundred of them.
         let (step, most) = (second / 1_000_000, (loads + accesses) * 100);

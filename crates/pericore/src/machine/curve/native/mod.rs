@@ -1,0 +1,88 @@
+//! The curves of this machine: threads of our own load its memory, and the uncore's view is beside theirs.
+
+mod cpus;
+mod own;
+mod printed;
+mod threads;
+mod uncore;
+
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pericore_machine::curve::{LOADS, numbers_of_cores};
+
+use crate::failure::Failure;
+pub use own::OwnCurve;
+use own::OwnMachine;
+use printed::OwnPoint;
+use threads::{LINE, OwnThreads};
+use uncore::Uncore;
+
+/// The least footprint.
+const LEAST_FOOTPRINT: usize = 16 << 10;
+fn failed(error: io::Error) -> Failure {
+    Failure::failed(format!("threads of our own cannot run: {error}"))
+}
+
+/// Latency against bandwidth.
+///
+/// # Errors
+/// A machine that does not say what it is, too little memory, or threads that may not run.
+pub fn loads(wanted: OwnCurve) -> Result<(), Failure> {
+    let own = OwnMachine::new(wanted)?;
+    let mut uncore = Uncore::default();
+    let cores = own.cpus.threads.len();
+    let ring = own.bytes / cores / LINE * LINE;
+    let alone = own.with_threads((1, 0), ring, |shared| own.window(shared, &mut uncore)).map_err(failed)?;
+    let mut points = vec![OwnPoint::Load(alone)];
+    if cores > 1 {
+        let measure = |shared: &OwnThreads| {
+            let most = own.window(shared, &mut uncore);
+            // An access of the others moves so many bytes: a stored line is read and written.
+            let bytes = LINE as f64 * 100.0 / f64::from(wanted.read);
+            for load in LOADS {
+                let rate = load * most.0.bandwidth / (cores - 1) as f64;
+                shared.delay.store((bytes / rate * 1e12) as u64, Relaxed);
+                points.push(OwnPoint::Load(own.window(shared, &mut uncore)));
+            }
+            points.push(OwnPoint::Load(most));
+        };
+        own.with_threads((1, cores - 1), ring, measure).map_err(failed)?;
+    }
+    printed::print(&own, &points, &uncore)
+}
+
+/// Latency by footprint.
+///
+/// # Errors
+/// As of [`loads`].
+pub fn footprints(wanted: OwnCurve) -> Result<(), Failure> {
+    let own = OwnMachine::new(wanted)?;
+    let mut uncore = Uncore::default();
+    let mut points = Vec::new();
+    let mut bytes = LEAST_FOOTPRINT;
+    while bytes <= own.bytes {
+        for footprint in [bytes, bytes / 2 * 3].into_iter().filter(|&footprint| footprint <= own.bytes) {
+            let window = own.with_threads((1, 0), footprint, |shared| own.window(shared, &mut uncore));
+            points.push(OwnPoint::Footprint(footprint, window.map_err(failed)?));
+        }
+        bytes *= 2;
+    }
+    printed::print(&own, &points, &uncore)
+}
+
+/// Bandwidth by cores.
+///
+/// # Errors
+/// As of [`loads`].
+pub fn cores(wanted: OwnCurve) -> Result<(), Failure> {
+    let own = OwnMachine::new(wanted)?;
+    let mut uncore = Uncore::default();
+    let numbers = numbers_of_cores(own.cpus.threads.len() as u16);
+    let mut points = Vec::new();
+    for cores in numbers {
+        let window = own.with_threads((0, cores.into()), 0, |shared| own.window(shared, &mut uncore));
+        points.push(OwnPoint::Cores(cores, window.map_err(failed)?));
+    }
+    printed::print(&own, &points, &uncore)
+}
