@@ -22,6 +22,22 @@ _CURVE = pyarrow.schema(
         "settled": pyarrow.bool_(),
     }
 )
+_FOOTPRINTS = pyarrow.schema(
+    {
+        "footprint_bytes": pyarrow.uint64(),
+        "latency_ns": pyarrow.float64(),
+        "from_memory_pct": pyarrow.float64(),
+        "settled": pyarrow.bool_(),
+    }
+)
+_CORES = pyarrow.schema(
+    {
+        "cores": pyarrow.uint16(),
+        "bandwidth_gb_s": pyarrow.float64(),
+        "measured_read_pct": pyarrow.float64(),
+        "settled": pyarrow.bool_(),
+    }
+)
 
 
 class Machine:
@@ -44,7 +60,7 @@ class Machine:
         self.name = name
         file = Path(name[: name.find(".toml") + len(".toml")]) if ".toml" in name else None
         self._machine = {"machine": name, "part": file.read_text()} if file else {"machine": name}
-        _pericore.check(json.dumps({**self._machine, "workload": "idle"}))
+        _pericore.check(self._idle())
 
     def run(
         self,
@@ -91,7 +107,36 @@ class Machine:
 
         Raises ValueError if the machine has no such memory.
         """
-        return Table.of_columns(_pericore.curve(json.dumps({**self._machine, "workload": "idle"}), memory, read), _CURVE)
+        return Table.of_columns(_pericore.curve(self._idle(), memory, read), _CURVE)
+
+    def footprints(
+        self, memory: Literal["local", "remote", "cxl"] = "local", pages: Literal["4K", "2M"] = "4K"
+    ) -> Table:
+        """Latency of one core's dependent loads by footprint, from its first cache to four times all caches.
+
+        ``pages``: the size of the footprint's pages; each lies anywhere in memory.
+
+        Columns: ``footprint_bytes``, ``latency_ns``, ``from_memory_pct`` (loads for which memory read a line),
+        ``settled``.
+
+        Raises ValueError if the machine has no such memory.
+        """
+        return Table.of_columns(_pericore.footprints(self._idle(), memory, pages), _FOOTPRINTS)
+
+    def by_cores(self, memory: Literal["local", "remote", "cxl"] = "local", read: int = 100) -> Table:
+        """Bandwidth by the number of cores of socket 0 that read and write memory as fast as they can.
+
+        ``read``: reads among the transfers of the memory, per cent, from 50 to 100.
+
+        Columns: ``cores``, ``bandwidth_gb_s`` (10^9 bytes a second, reads and writes), ``measured_read_pct``,
+        ``settled``.
+
+        Raises ValueError if the machine has no such memory.
+        """
+        return Table.of_columns(_pericore.by_cores(self._idle(), memory, read), _CORES)
+
+    def _idle(self) -> str:
+        return json.dumps({**self._machine, "workload": "idle"})
 
     def __repr__(self) -> str:
         return f"Machine({self.name!r})"

@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod columns;
+mod curves;
 mod errors;
 mod machine;
 mod recording;
@@ -24,7 +25,9 @@ fn _pericore(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::floorplan, module)?)?;
     module.add_function(wrap_pyfunction!(machine::check, module)?)?;
     module.add_function(wrap_pyfunction!(machine::measure, module)?)?;
-    module.add_function(wrap_pyfunction!(machine::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(curves::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(curves::footprints, module)?)?;
+    module.add_function(wrap_pyfunction!(curves::by_cores, module)?)?;
     module.add_class::<recording::LoadedRecording>()?;
     module.add_function(wrap_pyfunction!(sweep::carry_out, module)?)?;
     module.add_class::<sweep::SweepPlan>()?;

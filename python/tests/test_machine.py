@@ -77,6 +77,18 @@ def test_a_curve_rises_and_is_that_of_the_program(json_lines: JsonLines) -> None
     assert latency[-1] > 1.5 * latency[0]
 
 
+def test_footprints_and_cores_are_those_of_the_program(json_lines: JsonLines) -> None:
+    machine, of = pericore.Machine("x5570"), ("machine", "curve", "--machine", "x5570", "--json")
+    footprints = machine.footprints()
+    assert footprints.rows() == json_lines(*of, "--footprints")
+    assert footprints.column("latency_ns")[-1] > 10 * footprints.column("latency_ns")[0]
+    cores = machine.by_cores(read=75)
+    assert cores.rows() == json_lines(*of, "--cores", "--read", "75")
+    assert cores.column("cores") == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match='pages="1G": give 4K or 2M'):
+        machine.footprints(pages="1G")  # type: ignore[arg-type]
+
+
 def test_mistakes_are_refused_with_their_place() -> None:
     with pytest.raises(ValueError, match="cores=9: give a number from 1 to 8"):
         pericore.Machine("e5-2600", cores=9)
