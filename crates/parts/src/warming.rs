@@ -278,37 +278,4 @@ impl Turns {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Turns;
-    use pericore_workload::{Access, DeviceAim};
-
-    const LOAD: Access = Access { address: 0, store: false, whole: false, blocking: false, aim: DeviceAim::Memory };
-
-    #[test]
-    fn threads_take_turns_until_the_caches_are_full() {
-        // 64 lines: 96 misses.
-        let mut turns = Turns::new(64 * 64, 2);
-        let mut made = [0; 2];
-        while let Some(thread) = turns.next() {
-            made[thread] += 1;
-            turns.made(Access { blocking: thread == 0, ..LOAD });
-            turns.missed();
-        }
-        assert_eq!(made, [6, 90], "five rounds of 1 and 16, then 1 and 10");
-    }
-
-    #[test]
-    fn what_fits_ends_the_filling() {
-        let mut turns = Turns::new(1 << 40, 1);
-        let mut made = 0_u64;
-        while turns.next().is_some() {
-            turns.made(LOAD);
-            if made < 100 {
-                turns.missed();
-            }
-            made += 1;
-        }
-        assert!((65_536..70_000).contains(&made), "{made}");
-        assert_eq!(Turns::new(1 << 20, 0).next(), None);
-    }
-}
+mod tests;

@@ -61,6 +61,7 @@ mod tests {
             assert!(of_pages.iter().all(|place| place.trailing_zeros() >= bits && *place < 3 << 30));
             assert!(of_pages.windows(2).filter(|pair| pair[1] == pair[0] + (1 << bits)).count() < 10, "no walk");
             assert_ne!(second.place(0), of_pages[0]);
+            assert_eq!(first.address(3 << 30), 3 << 30, "behind the last frame");
             of_pages.sort_unstable();
             of_pages.dedup();
             assert_eq!(of_pages.len(), 1000);
