@@ -1,6 +1,20 @@
-//! How much memory and cache this machine has, as its kernel tells.
+//! This machine's memory, for traffic of our own: its lines, and how much of it and of cache the kernel reports.
 
 use std::path::Path;
+
+/// Bytes of a line.
+pub const LINE: usize = 64;
+
+/// A line of memory; of those that a chase goes through, the first word is the number of the next.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct CacheLine(pub [u64; LINE / 8]);
+
+impl std::fmt::Debug for CacheLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0[0].fmt(f)
+    }
+}
 
 /// Bytes of the last cache of the first CPU.
 pub fn cache_bytes(root: &Path) -> Option<usize> {

@@ -36,6 +36,8 @@ fn a_plot_for_people_and_a_message_for_what_cannot_be() {
         (&["--machine", "x5570", "--memory", "remote"][..], "sockets=2"),
         (&["--machine", "x5570", "--memory", "cxl"], "no CXL memory"),
         (&["--machine", "x5570", "--read", "40"], "give 50 to 100"),
+        (&["--machine", "x5570", "--read", "101"], "give 50 to 100"),
+        (&["--read", "101", "--cores"], "give 50 to 100"),
         (&["--machine", "x5571"], "did you mean x5570?"),
     ] {
         let output = pericore(&[&["machine", "curve"], arguments].concat());

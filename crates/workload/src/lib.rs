@@ -146,6 +146,11 @@ impl Workload {
         parse::parse(text, limits)
     }
 
+    /// The socket that all its threads run on, if it names one; devices run on none.
+    pub fn socket_of_threads(&self) -> Option<u8> {
+        self.socket.filter(|_| !self.kind.is_of_devices())
+    }
+
     /// True if the last access to a line's byte in memory was a store, after many passes through the footprint; nothing
     /// if none of the accesses comes there. Where loads and stores of a line are drawn, so is the last.
     pub fn stored_last(&self, place: u64) -> Option<bool> {

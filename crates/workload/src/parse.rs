@@ -87,7 +87,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Workload, WorkloadError> {
         )?;
         seen.push((key, value.to_owned()));
     }
-    if workload.socket.is_some() && !kind.is_of_devices() {
+    if workload.socket_of_threads().is_some() {
         let most = limits.threads / limits.sockets;
         if seen.iter().all(|(key, _)| *key != "threads") {
             workload.threads = Workload::new(kind).threads.min(most);

@@ -1,9 +1,9 @@
 //! Bandwidth by cores: so many of a socket's read and write memory in order, as fast as they can.
 
-use pericore_workload::{Kind, Scenario, Workload};
+use pericore_workload::{Kind, Workload};
 
-use super::{BEYOND_CACHES, CurveError, Loaded};
-use crate::{Machine, MachineSpec};
+use super::{BEYOND_CACHES, CurveError, Loaded, check_read, finish, steady};
+use crate::MachineSpec;
 
 /// What so many cores move.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,9 +50,7 @@ impl<'a> ByCores<'a> {
     pub fn new(spec: &'a MachineSpec, memory: Loaded, read: u8) -> Result<Self, CurveError> {
         let parameters = spec.parameters()?;
         memory.check(&parameters, spec.preset())?;
-        if !(50..=100).contains(&read) {
-            return Err(CurveError::Read { read });
-        }
+        check_read(read)?;
         let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(parameters.limits().memory);
         Ok(Self { spec, memory, read, cores: parameters.active_cores(), footprint })
     }
@@ -81,13 +79,9 @@ impl<'a> ByCores<'a> {
             read: 100 - stores.round() as u8,
             ..Workload::new(Kind::Stream)
         });
-        let scenario = Scenario::from(workload).warmed();
-        let mut machine = Machine::for_scenario(self.spec, &scenario)?.without_truth();
-        let settled = machine.warm_up(&scenario).is_some_and(|warm_up| warm_up.settled);
+        let (mut machine, settled) = steady(self.spec, workload)?;
         let (began, from) = (machine.now(), machine.memory_lines(self.memory.kind()));
-        while !machine.finished() {
-            machine.run_for(machine.clocks().ticks_per_second() / 1_000_000);
-        }
+        finish(&mut machine);
         let to = machine.memory_lines(self.memory.kind());
         let seconds = (machine.now() - began) as f64 / machine.clocks().ticks_per_second() as f64;
         let [reads, writes] = [to[0] - from[0], to[1] - from[1]].map(|lines| lines as f64);

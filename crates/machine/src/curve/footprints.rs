@@ -1,9 +1,9 @@
 //! Latency by footprint: dependent loads of one core, from what its first cache holds to what none does.
 
-use pericore_workload::{Kind, PageSize, Scenario, Workload};
+use pericore_workload::{Kind, PageSize, Workload};
 
-use super::{CurveError, Loaded};
-use crate::{Machine, MachineSpec};
+use super::{BEYOND_CACHES, CurveError, Loaded, finish, steady};
+use crate::MachineSpec;
 
 /// What one footprint takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,8 +20,6 @@ pub struct FootprintPoint {
 
 /// The least footprint: half of what the first caches hold.
 const LEAST: u64 = 16 << 10;
-/// The greatest, in sizes of all caches of a socket.
-const BEYOND_CACHES: u64 = 4;
 /// Footprints are multiples of this.
 const PAGE: u64 = 1 << PageSize::Small.bits();
 /// Loads that are measured.
@@ -75,13 +73,9 @@ impl<'a> Footprints<'a> {
             within: self.within,
             ..Workload::new(Kind::Chase)
         });
-        let scenario = Scenario::from(workload).warmed();
-        let mut machine = Machine::for_scenario(self.spec, &scenario)?.without_truth();
-        let settled = machine.warm_up(&scenario).is_some_and(|warm_up| warm_up.settled);
+        let (mut machine, settled) = steady(self.spec, workload)?;
         let (from, [read, _]) = (machine.dependent_loads(), machine.memory_lines(self.memory.kind()));
-        while !machine.finished() {
-            machine.run_for(machine.clocks().ticks_per_second() / 1_000_000);
-        }
+        finish(&mut machine);
         let (to, [all, _]) = (machine.dependent_loads(), machine.memory_lines(self.memory.kind()));
         let loads = (to.loads - from.loads) as f64;
         let seconds = (to.ticks - from.ticks) as f64 / machine.clocks().ticks_per_second() as f64;

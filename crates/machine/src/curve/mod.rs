@@ -82,6 +82,29 @@ pub enum CurveError {
     },
 }
 
+/// Checks a share of reads among the transfers of memory, per cent.
+///
+/// # Errors
+/// [`CurveError::Read`] for one that no loads and stores make.
+pub fn check_read(read: u8) -> Result<(), CurveError> {
+    if (50..=100).contains(&read) { Ok(()) } else { Err(CurveError::Read { read }) }
+}
+
+/// A machine whose caches are warm and which is about to make a workload's requests; and whether its rates had settled.
+fn steady(spec: &MachineSpec, workload: Workload) -> Result<(Machine, bool), CurveError> {
+    let scenario = Scenario::from(workload).warmed();
+    let mut machine = Machine::for_scenario(spec, &scenario)?.without_truth();
+    let settled = machine.warm_up(&scenario).is_some_and(|warm_up| warm_up.settled);
+    Ok((machine, settled))
+}
+
+/// Makes all requests.
+fn finish(machine: &mut Machine) {
+    while !machine.finished() {
+        machine.run_for(machine.clocks().ticks_per_second() / 1_000_000);
+    }
+}
+
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -136,9 +159,7 @@ impl<'a> Curve<'a> {
     pub fn new(spec: &'a MachineSpec, memory: Loaded, read: u8) -> Result<Self, CurveError> {
         let (parameters, preset) = (spec.parameters()?, spec.preset());
         memory.check(&parameters, preset)?;
-        if !(50..=100).contains(&read) {
-            return Err(CurveError::Read { read });
-        }
+        check_read(read)?;
         let footprint = (BEYOND_CACHES * parameters.cache_bytes()).min(parameters.limits().memory);
         let (cores, lines) = (parameters.active_cores(), parameters.cache_bytes() / 64);
         Ok(Self { spec, memory, read, cores, footprint, lines })

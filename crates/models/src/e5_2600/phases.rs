@@ -47,9 +47,7 @@ impl Model {
                 thread.state = ThreadState::Running;
             }
         } else {
-            let of_devices = workload.as_ref().is_some_and(|workload| workload.kind.is_of_devices());
-            let socket = workload.as_ref().and_then(|workload| workload.socket).filter(|_| !of_devices);
-            self.assignment = self.assignment.on(socket);
+            self.assignment = self.assignment.on(workload.as_ref().and_then(Workload::socket_of_threads));
             self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
             if workload.is_some_and(|workload| workload.warm) {
                 self.warm();

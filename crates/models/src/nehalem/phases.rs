@@ -27,7 +27,7 @@ impl Model {
     /// The hardware threads or devices of a workload begin.
     pub(super) fn set_to_work(&mut self, workload: &Workload) {
         let (sockets, node) = (self.parameters.sockets, self.parameters.node());
-        self.assignment = self.assignment.on(workload.socket.filter(|_| !workload.kind.is_of_devices()));
+        self.assignment = self.assignment.on(workload.socket_of_threads());
         let placement = |number, socket| Placement::new(workload, number, socket, sockets, node);
         let thread = |number: u16| {
             let core = self.assignment.core(number) as u8;

@@ -32,6 +32,7 @@ use std::time::Instant;
 pub use forbidden::Forbidden;
 pub use host::{Host, HostError};
 pub use nodes::MemoryNode;
+pub use place::stay_on;
 pub use processor::Processor;
 pub(crate) use refusal::{NOT_PERMITTED, REMEDIES};
 pub use refusal::{REMEDY_MEM, REMEDY_MSR, REMEDY_MSR_MODULE, REMEDY_PCI};

@@ -55,7 +55,7 @@ fn list(root: &Root, file: &str) -> Vec<u32> {
 ///
 /// # Errors
 /// The system's: a container may not use the CPU, or it has gone offline.
-pub(super) fn stay_on(cpu: u32) -> io::Result<()> {
+pub fn stay_on(cpu: u32) -> io::Result<()> {
     let number = usize::try_from(cpu).unwrap_or(usize::MAX);
     if number >= CpuSet::MAX_CPU {
         return Err(io::ErrorKind::InvalidInput.into());

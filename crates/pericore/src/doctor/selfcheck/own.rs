@@ -9,7 +9,7 @@ use pericore_observe::linux::Stopwatch;
 use pericore_observe::selection::SelectedEvent;
 use pericore_observe::session::Moment;
 
-use crate::own_memory::{available_bytes, cache_bytes};
+use crate::own_memory::{CacheLine, LINE, available_bytes, cache_bytes};
 
 /// Seconds in which the time that a start or stop takes does not matter.
 const WINDOW: f64 = 10e-3;
@@ -17,8 +17,7 @@ const WINDOW: f64 = 10e-3;
 /// Seconds for which traffic is counted that is not ours.
 const WATCHED: f64 = 0.2;
 
-/// Bytes of a line, and of what is read at least: some caches.
-const LINE: usize = 64;
+/// Bytes of what is read at least: some caches.
 const LEAST: usize = 256 << 20;
 /// A stream over so many times the caches finds little in them.
 const CACHES: usize = 4;
@@ -85,22 +84,11 @@ impl<S> KnownTraffic<S> for RealTraffic {
     }
 }
 
-/// A line of memory: where the chase goes next, and what the stream adds up.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u64; LINE / 8]);
-
 /// Reads of our own.
 #[derive(Debug)]
 pub struct OwnTraffic {
     caches: usize,
-    lines: Vec<Line>,
-}
-
-impl std::fmt::Debug for Line {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0[0].fmt(f)
-    }
+    lines: Vec<CacheLine>,
 }
 
 impl OwnTraffic {
@@ -120,7 +108,7 @@ impl OwnTraffic {
     }
 
     fn of_lines(count: usize, caches: usize) -> Self {
-        let mut own = Self { caches, lines: vec![Line([1; LINE / 8]); count] };
+        let mut own = Self { caches, lines: vec![CacheLine([1; LINE / 8]); count] };
         // One round through all: the step is odd, and the factor leaves 1 when it is divided by 4.
         let chased = own.chased();
         for at in 0..chased {

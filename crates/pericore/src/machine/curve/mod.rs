@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use pericore_machine::MachineSpec;
-use pericore_machine::curve::{ByCores, Curve, CurveError, Footprints, Loaded, Point};
+use pericore_machine::curve::{ByCores, Curve, CurveError, Footprints, Loaded, Point, check_read};
 use pericore_machine::workload::PageSize;
 
 use super::opened;
@@ -36,9 +36,10 @@ pub struct CurveArgs {
     memory: Memory,
     /// Reads among the transfers of memory, per cent: the rest are writes of lines that were read before, so 50 at
     /// least
-    #[arg(long, value_name = "PCT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PCT", default_value_t = 100)]
     read: u8,
-    /// Print each point as a line of JSON: read_pct, bandwidth_gb_s, latency_ns, measured_read_pct, settled
+    /// Print each point as a line of JSON: read_pct, bandwidth_gb_s, latency_ns, measured_read_pct, settled. Of this
+    /// machine each line has uncore_gb_s instead of settled
     #[arg(long, conflicts_with = "against")]
     json: bool,
     /// Measure the curves of this kind of memory that a file has, and print the model's beside them; lines of the
@@ -136,9 +137,7 @@ fn this_machine(args: &CurveArgs) -> Result<ExitCode, Failure> {
         let why = "no thread of this machine touches CXL memory first: give --memory local or remote, or --machine";
         return Err(Failure::usage(why));
     }
-    if !(50..=100).contains(&args.read) {
-        return Err(Failure::usage(CurveError::Read { read: args.read }));
-    }
+    check_read(args.read).map_err(Failure::usage)?;
     let wanted = OwnCurve {
         remote: matches!(args.memory, Memory::Remote),
         read: args.read,

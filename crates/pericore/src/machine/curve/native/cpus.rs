@@ -1,10 +1,9 @@
 //! On which CPUs our own threads run: one on each core of the first socket.
 
-use std::io;
 use std::path::Path;
 
 use pericore_observe::discover::Cpu;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::failure::Failure;
 
@@ -28,7 +27,9 @@ impl Cpus {
         let allowed = sched_getaffinity(None).map_err(|error| {
             Failure::failed(format!("the system does not tell on which CPUs this process may run: {error}"))
         })?;
-        Self::among(cpus, remote, |cpu| allowed.is_set(cpu as usize), |cpu| first_of_core(root, cpu))
+        // The set has no room for more CPUs, and a thread cannot be bound to them either.
+        let may_run = |cpu: u32| (cpu as usize) < CpuSet::MAX_CPU && allowed.is_set(cpu as usize);
+        Self::among(cpus, remote, may_run, |cpu| first_of_core(root, cpu))
     }
 
     fn among(
@@ -65,16 +66,6 @@ fn first_of_core(root: &Path, cpu: u32) -> bool {
     let Ok(text) = std::fs::read_to_string(path) else { return true };
     let first: String = text.trim().chars().take_while(char::is_ascii_digit).collect();
     first.parse::<u32>().map_or(true, |first| first == cpu)
-}
-
-/// Keeps this thread on a CPU.
-///
-/// # Errors
-/// The system's.
-pub fn stay_on(cpu: u32) -> io::Result<()> {
-    let mut set = CpuSet::new();
-    set.set(cpu as usize);
-    Ok(sched_setaffinity(None, &set)?)
 }
 
 #[cfg(test)]

@@ -12,10 +12,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use pericore_machine::curve::{LOADS, numbers_of_cores};
 
 use crate::failure::Failure;
+use crate::own_memory::LINE;
 pub use own::OwnCurve;
 use own::OwnMachine;
 use printed::OwnPoint;
-use threads::{LINE, OwnThreads};
+use threads::OwnThreads;
 use uncore::Uncore;
 
 /// The least footprint.

@@ -6,10 +6,10 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use pericore_observe::linux::{Host, Processor, Root};
+use pericore_observe::linux::{Host, Processor, Root, stay_on};
 
-use super::cpus::{self, Cpus};
-use super::threads::{self, Moved, OwnThreads};
+use super::cpus::Cpus;
+use super::threads::{self, OwnRates, OwnThreads};
 use super::uncore::Uncore;
 use crate::failure::Failure;
 use crate::own_memory::{available_bytes, cache_bytes};
@@ -70,35 +70,35 @@ impl OwnMachine {
     }
 
     /// Threads work on memory of their own while `measure` looks on: on the first `loading` CPUs behind `from`, and one
-    /// that follows pointers through so many bytes if there are any.
+    /// that chases pointers through so many bytes if there are any.
     ///
     /// # Errors
     /// Threads or memory that cannot be had.
     pub fn with_threads<T>(
         &self,
         (from, loading): (usize, usize),
-        followed: usize,
+        chased: usize,
         measure: impl FnOnce(&OwnThreads) -> T,
     ) -> io::Result<T> {
         let shared = OwnThreads::new(self.wanted.read);
-        let share = self.bytes / (loading + usize::from(followed > 0)).max(1);
-        let touched = |bytes: usize, tangled: bool| {
+        let share = self.bytes / (loading + usize::from(chased > 0)).max(1);
+        let touched = |bytes: usize, linked: bool| {
             // Memory lies where it is touched first.
             thread::scope(|scope| {
                 let touching = scope.spawn(|| {
-                    cpus::stay_on(self.cpus.touches)?;
+                    stay_on(self.cpus.touches)?;
                     let mut lines = threads::memory(bytes);
-                    if tangled {
-                        threads::tangle(&mut lines);
+                    if linked {
+                        threads::link_at_random(&mut lines);
                     }
                     Ok::<_, io::Error>(lines)
                 });
                 touching.join().unwrap_or_else(|_| Err(io::ErrorKind::OutOfMemory.into()))
             })
         };
-        let ring = (followed > 0).then(|| touched(followed, true)).transpose()?;
+        let ring = (chased > 0).then(|| touched(chased, true)).transpose()?;
         let mut shares = (0..loading).map(|_| touched(share, false)).collect::<io::Result<Vec<_>>>()?;
-        let all = loading + usize::from(followed > 0);
+        let all = loading + usize::from(chased > 0);
         let ready = Barrier::new(all + 1);
         thread::scope(|scope| {
             let (shared, ready) = (&shared, &ready);
@@ -106,14 +106,14 @@ impl OwnMachine {
             if let Some(ring) = &ring {
                 let cpu = self.cpus.threads[0];
                 running.push(scope.spawn(move || {
-                    let placed = cpus::stay_on(cpu);
+                    let placed = stay_on(cpu);
                     ready.wait();
-                    placed.map(|()| threads::follow(ring, shared))
+                    placed.map(|()| threads::chase(ring, shared))
                 }));
             }
             for (lines, &cpu) in shares.iter_mut().zip(&self.cpus.threads[from..]) {
                 running.push(scope.spawn(move || {
-                    let placed = cpus::stay_on(cpu);
+                    let placed = stay_on(cpu);
                     ready.wait();
                     placed.map(|()| threads::load(lines, shared))
                 }));
@@ -121,14 +121,16 @@ impl OwnMachine {
             ready.wait();
             let measured = measure(shared);
             shared.stop();
-            let ended = running.into_iter().map(|thread| thread.join().unwrap_or(Ok(())));
+            let ended = running
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("one of them panicked"))));
             ended.collect::<io::Result<Vec<()>>>()?;
             Ok(measured)
         })
     }
 
     /// A window, once the rates have settled; and the uncore's view of it.
-    pub fn window(&self, shared: &OwnThreads, uncore: &mut Uncore) -> (Moved, Option<f64>) {
+    pub fn window(&self, shared: &OwnThreads, uncore: &mut Uncore) -> (OwnRates, Option<f64>) {
         thread::sleep(self.wanted.window / SETTLES);
         let measuring = uncore.begin(self.wanted.window);
         let from = shared.done();

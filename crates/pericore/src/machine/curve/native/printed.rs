@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::own::OwnMachine;
-use super::threads::Moved;
+use super::threads::OwnRates;
 use super::uncore::Uncore;
 use crate::failure::Failure;
 use crate::machine::curve::output::{bytes, draw, rounded};
 
 /// A window with the uncore's view, if it has one.
-type Seen = (Moved, Option<f64>);
+type Seen = (OwnRates, Option<f64>);
 
 /// A point of the latency against the bandwidth, by footprint, or by cores.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl OwnPoint {
     }
 
     fn json(&self, read: u8) -> Value {
-        let (Moved { bandwidth, read: measured, latency }, uncore) = *self.seen();
+        let (OwnRates { bandwidth, read: measured, latency }, uncore) = *self.seen();
         let gigabytes = |bandwidth: f64| rounded(bandwidth / 1e9, 3);
         let (latency, uncore) = (latency.map(|latency| rounded(latency, 1)), uncore.map(gigabytes));
         let (bandwidth, measured) = (gigabytes(bandwidth), rounded(measured, 1));
@@ -116,18 +116,18 @@ pub fn print(own: &OwnMachine, points: &[OwnPoint], uncore: &Uncore) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::{Moved, OwnPoint};
+    use super::{OwnPoint, OwnRates};
 
     /// 2 lines of 64 bytes in a nanosecond are 128 GB/s.
     #[test]
     fn a_number_that_is_not_there_is_null_and_a_dash() {
-        let window = Moved { bandwidth: 128e9, read: 75.04, latency: Some(98.76) };
+        let window = OwnRates { bandwidth: 128e9, read: 75.04, latency: Some(98.76) };
         let seen = OwnPoint::Load((window, Some(130.5e9)));
         let expected =
             r#"{"bandwidth_gb_s":128.0,"latency_ns":98.8,"measured_read_pct":75.0,"read_pct":75,"uncore_gb_s":130.5}"#;
         assert_eq!(seen.json(75).to_string(), expected);
         assert_eq!(seen.row(), ("     128.0       98.8     75.0        130.5".to_owned(), (128.0, 98.76)));
-        let blind = OwnPoint::Cores(3, (Moved { latency: None, ..window }, None));
+        let blind = OwnPoint::Cores(3, (OwnRates { latency: None, ..window }, None));
         let expected = r#"{"bandwidth_gb_s":128.0,"cores":3,"measured_read_pct":75.0,"uncore_gb_s":null}"#;
         assert_eq!(blind.json(75).to_string(), expected);
         assert_eq!(blind.row(), ("     3      128.0     75.0            -".to_owned(), (3.0, 128.0)));

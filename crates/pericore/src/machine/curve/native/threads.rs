@@ -1,26 +1,16 @@
-//! Our own threads: some load memory at a set rate, one follows pointers.
+//! Our own threads: some load memory at a set rate, one chases pointers.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use pericore_machine::engine::Random;
 use pericore_machine::large_pages;
 
-/// Bytes of a line.
-pub const LINE: usize = 64;
+use crate::own_memory::{CacheLine, LINE};
+
 /// Accesses between two looks at the clock: a look takes some tens of nanoseconds, of which this many hide most.
 const AT_ONCE: u64 = 64;
-
-/// A line of memory; of those that are followed, the first word says which is next.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub struct CacheLine([u64; LINE / 8]);
-
-impl std::fmt::Debug for CacheLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0[0].fmt(f)
-    }
-}
 
 /// What all threads are told, and what they have done.
 #[derive(Debug, Default)]
@@ -29,11 +19,11 @@ pub struct OwnThreads {
     /// Picoseconds from one access of a thread that loads memory to its next.
     pub delay: AtomicU64,
     /// Reads of lines among 100 transfers.
-    read: AtomicU64,
+    read: u64,
     /// Lines that were read and written, and loads that were waited for.
     loaded: AtomicU64,
     stored: AtomicU64,
-    followed: AtomicU64,
+    chased: AtomicU64,
 }
 
 /// What was done at a moment.
@@ -42,12 +32,12 @@ pub struct Done {
     at: Instant,
     loaded: u64,
     stored: u64,
-    followed: u64,
+    chased: u64,
 }
 
 /// What a window came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
+pub struct OwnRates {
     /// Bytes per second that memory has to read and write for our threads.
     pub bandwidth: f64,
     /// Reads among these transfers, per cent.
@@ -59,7 +49,7 @@ pub struct Moved {
 impl OwnThreads {
     /// Threads that make so many reads of 100 transfers.
     pub fn new(read: u8) -> Self {
-        Self { read: AtomicU64::new(read.into()), ..Self::default() }
+        Self { read: read.into(), ..Self::default() }
     }
 
     /// All threads come to their end.
@@ -70,23 +60,23 @@ impl OwnThreads {
     /// What has been done by now.
     pub fn done(&self) -> Done {
         let of = |count: &AtomicU64| count.load(Relaxed);
-        Done { at: Instant::now(), loaded: of(&self.loaded), stored: of(&self.stored), followed: of(&self.followed) }
+        Done { at: Instant::now(), loaded: of(&self.loaded), stored: of(&self.stored), chased: of(&self.chased) }
     }
 }
 
 impl Done {
     /// What was done from here to another moment.
-    pub fn until(&self, to: &Self) -> Moved {
+    pub fn until(&self, to: &Self) -> OwnRates {
         let seconds = (to.at - self.at).as_secs_f64();
         let count = |to: u64, from: u64| (to - from) as f64;
-        let followed = count(to.followed, self.followed);
-        // A stored line is read first and written back later; the thread that follows pointers reads one each time.
+        let chased = count(to.chased, self.chased);
+        // A stored line is read first and written back later; the thread that chases pointers reads one each time.
         let writes = count(to.stored, self.stored);
-        let reads = count(to.loaded, self.loaded) + writes + followed;
-        Moved {
+        let reads = count(to.loaded, self.loaded) + writes + chased;
+        OwnRates {
             bandwidth: (reads + writes) * LINE as f64 / seconds,
             read: 100.0 * reads / (reads + writes),
-            latency: (followed > 0.0).then(|| seconds * 1e9 / followed),
+            latency: (chased > 0.0).then(|| seconds * 1e9 / chased),
         }
     }
 }
@@ -99,32 +89,29 @@ pub fn memory(bytes: usize) -> Vec<CacheLine> {
     lines
 }
 
-/// Lets each line say which is next, so that all are followed before one comes again, in an order without a pattern.
-pub fn tangle(lines: &mut [CacheLine]) {
+/// Lets each line name the next, in an order without a pattern: a chase comes by all before one comes again.
+pub fn link_at_random(lines: &mut [CacheLine]) {
     for (number, line) in lines.iter_mut().enumerate() {
         line.0[0] = number as u64;
     }
     // Sattolo's shuffle leaves one ring.
-    let mut random: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut random = Random::new(1, 0);
     for last in (1..lines.len()).rev() {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let other = (random % last as u64) as usize;
+        let other = random.below(last as u64) as usize;
         let (a, b) = (lines[last].0[0], lines[other].0[0]);
         (lines[last].0[0], lines[other].0[0]) = (b, a);
     }
 }
 
-/// Follows pointers until all are to stop.
-pub fn follow(lines: &[CacheLine], shared: &OwnThreads) {
+/// Chases pointers until all are to stop.
+pub fn chase(lines: &[CacheLine], shared: &OwnThreads) {
     let mut at = 0;
     while !shared.stop.load(Relaxed) {
         for _ in 0..AT_ONCE {
             at = lines[at].0[0] as usize;
         }
         at = black_box(at);
-        shared.followed.fetch_add(AT_ONCE, Relaxed);
+        shared.chased.fetch_add(AT_ONCE, Relaxed);
     }
 }
 
@@ -133,7 +120,7 @@ pub fn load(lines: &mut [CacheLine], shared: &OwnThreads) {
     let middle = lines.len() / 2;
     let (loads, stores) = lines.split_at_mut(middle);
     let (mut next_load, mut next_store, mut in_hand) = (0, 0, 0);
-    let read = shared.read.load(Relaxed);
+    let read = shared.read;
     let mut due = Instant::now();
     while !shared.stop.load(Relaxed) {
         let (mut sum, mut stored) = (0_u64, 0);
@@ -165,15 +152,15 @@ pub fn load(lines: &mut [CacheLine], shared: &OwnThreads) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Done, Instant, Moved, OwnThreads, follow, load, memory, tangle};
+    use super::{Done, Instant, OwnRates, OwnThreads, chase, link_at_random, load, memory};
     use std::sync::atomic::Ordering::Relaxed;
     use std::time::Duration;
 
     #[test]
-    fn a_tangle_is_one_ring() {
+    fn lines_are_linked_in_one_ring() {
         for count in [1, 2, 3, 1000] {
             let mut lines = memory(count * 64);
-            tangle(&mut lines);
+            link_at_random(&mut lines);
             let mut at = 0;
             for step in 1..=count {
                 at = lines[at].0[0] as usize;
@@ -182,16 +169,16 @@ mod tests {
         }
     }
 
-    /// 3,000 lines loaded, 1,000 stored and 500 followed in a millisecond: 4,500 reads and 1,000 writes of 64 bytes.
+    /// 3,000 lines loaded, 1,000 stored and 500 chased in a millisecond: 4,500 reads and 1,000 writes of 64 bytes.
     #[test]
     fn a_stored_line_is_read_and_written() {
         let at = Instant::now();
-        let from = Done { at, loaded: 7, stored: 8, followed: 9 };
-        let to = Done { at: at + Duration::from_millis(1), loaded: 3007, stored: 1008, followed: 509 };
-        let Moved { bandwidth, read, latency } = from.until(&to);
+        let from = Done { at, loaded: 7, stored: 8, chased: 9 };
+        let to = Done { at: at + Duration::from_millis(1), loaded: 3007, stored: 1008, chased: 509 };
+        let OwnRates { bandwidth, read, latency } = from.until(&to);
         assert!((bandwidth - 352e6).abs() < 1.0 && (read - 100.0 * 4500.0 / 5500.0).abs() < 1e-9, "{bandwidth} {read}");
         assert_eq!(latency, Some(2000.0));
-        assert_eq!(from.until(&Done { followed: 9, ..to }).latency, None);
+        assert_eq!(from.until(&Done { chased: 9, ..to }).latency, None);
     }
 
     /// Of three reads in four transfers one access in three is a store.
@@ -199,11 +186,11 @@ mod tests {
     fn threads_work_until_they_are_to_stop() {
         let shared = OwnThreads::new(75);
         let (mut lines, mut ring) = (memory(1 << 16), memory(1 << 12));
-        tangle(&mut ring);
+        link_at_random(&mut ring);
         std::thread::scope(|scope| {
             scope.spawn(|| load(&mut lines, &shared));
-            scope.spawn(|| follow(&ring, &shared));
-            while shared.done().loaded < 10_000 || shared.done().followed == 0 {
+            scope.spawn(|| chase(&ring, &shared));
+            while shared.done().loaded < 10_000 || shared.done().chased == 0 {
                 std::thread::yield_now();
             }
             shared.stop();

@@ -61,7 +61,7 @@ impl Uncore {
             return None;
         };
         self.emulated = emulated;
-        Some(bandwidth)
+        bandwidth
     }
 
     fn give_up(&mut self, why: &str) {
@@ -70,14 +70,17 @@ impl Uncore {
     }
 }
 
-/// The sum over what is printed, a line of JSON for each socket or machine, and the machine if it is emulated.
-fn bandwidth(printed: &str) -> Option<(f64, Option<String>)> {
+/// The sum over what is printed, a line of JSON for each socket or machine, unless a number of it is in doubt; and the
+/// machine if it is emulated. Nothing if no line has the metric.
+fn bandwidth(printed: &str) -> Option<(Option<f64>, Option<String>)> {
     let rows = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let is_metric = |row: &Value| row["event"].as_str().is_some_and(|event| event.ends_with(METRIC));
     let rows: Vec<Value> = rows.filter(is_metric).collect();
     let emulated = rows.first()?["emulated"].as_str().map(str::to_owned);
-    let numbers = rows.iter().map(|row| row["metric-value"].as_str()?.parse::<f64>().ok());
-    Some((numbers.sum::<Option<f64>>()?, emulated))
+    // There is no room for a mark beside the sum.
+    let is_sound = |row: &&Value| ["measured", "scaled"].map(Some).contains(&row["validity"].as_str());
+    let numbers = rows.iter().map(|row| Some(row).filter(is_sound)?["metric-value"].as_str()?.parse::<f64>().ok());
+    Some((numbers.sum(), emulated))
 }
 
 #[cfg(test)]
@@ -86,17 +89,19 @@ mod tests {
 
     #[test]
     fn rows_of_the_metric_are_added_up() {
-        let row = |event: &str, value: &str| format!(r#"{{"event":"{event}","metric-value":{value}}}"#);
+        let row =
+            |event: &str, value: &str| format!(r#"{{"event":"{event}","metric-value":{value},"validity":"measured"}}"#);
         let two = format!(
             "pericore: a word\n{}\n{}",
             row("imc/MEM_BANDWIDTH", "\"2.5e9\""),
             row("imc/MEM_BANDWIDTH", "\"1e9\"")
         );
-        assert_eq!(bandwidth(&two), Some((3.5e9, None)));
+        assert_eq!(bandwidth(&two), Some((Some(3.5e9), None)));
         let emulated = two.replace('}', r#","emulated":"e5-2680"}"#);
-        assert_eq!(bandwidth(&emulated), Some((3.5e9, Some("e5-2680".to_owned()))));
+        assert_eq!(bandwidth(&emulated), Some((Some(3.5e9), Some("e5-2680".to_owned()))));
         assert_eq!(bandwidth(&row("imc/MEM_PEAK_BANDWIDTH", "\"1\"")), None);
-        assert_eq!(bandwidth(&row("imc/MEM_BANDWIDTH", "null")), None);
+        assert_eq!(bandwidth(&row("imc/MEM_BANDWIDTH", "null")), Some((None, None)));
+        assert_eq!(bandwidth(&two.replacen("measured", "suspect", 1)), Some((None, None)));
         assert_eq!(bandwidth(""), None);
     }
 }
