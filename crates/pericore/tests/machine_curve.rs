@@ -62,6 +62,9 @@ fn latency_rises_with_the_footprint() {
     let number = |line: &Value, key: &str| line[key].as_f64().unwrap_or_else(|| panic!("{key} in {line}"));
     let sizes: Vec<f64> = lines.iter().map(|line| number(line, "footprint_bytes")).collect();
     assert!(sizes.is_sorted() && sizes[0] == 16384.0 && sizes.last() >= Some(&(32.0 * 1024.0 * 1024.0)), "{sizes:?}");
+    // Eight in the doubling in which 8 MiB of LLC become full, two in one far below.
+    let within = |least: f64| sizes.iter().filter(|&&size| (least..2.0 * least).contains(&size)).count();
+    assert_eq!((within(5.9e6), within(131_072.0)), (8, 2), "{sizes:?}");
     let at = |bytes: f64| lines.iter().rfind(|line| number(line, "footprint_bytes") <= bytes).expect("a line");
     let (first, cached, beyond) = (&lines[0], at(4e6), lines.last().expect("lines"));
     assert!((1.0..2.0).contains(&number(first, "latency_ns")), "{first}");
@@ -82,6 +85,10 @@ fn bandwidth_by_cores_grows_to_the_channels() {
     assert!((11.0..14.0).contains(&bandwidths[0]) && (40.0..51.2).contains(&bandwidths[5]), "{bandwidths:?}");
     assert!(bandwidths.windows(2).all(|pair| pair[1] > 0.97 * pair[0]), "{bandwidths:?}");
     assert!(lines.iter().all(|line| line["measured_read_pct"] == 100.0), "{lines:?}");
+    // Three reads in four transfers: the cores store to one line in three.
+    let mixed = self::lines(&["--machine", "x5570", "--cores", "--read", "75"]);
+    let shares: Vec<f64> = mixed.iter().filter_map(|line| line["measured_read_pct"].as_f64()).collect();
+    assert!(shares.len() == 4 && shares.iter().all(|share| (72.0..78.0).contains(share)), "{shares:?}");
 }
 
 #[test]
