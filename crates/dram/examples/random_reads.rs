@@ -41,7 +41,16 @@ fn main() {
     let (mut cycle, mut total) = (1, 0);
     for _ in 0..READS {
         let (bank, row) = (random.below(banks) as u8, random.below(1 << 16) as u32);
-        channel.announce(Arrival { cycle, owner: 0, line: row, bank, row, queue: Pending::Reads, partial: false });
+        channel.announce(Arrival {
+            cycle,
+            owner: 0,
+            line: row,
+            bank,
+            row,
+            queue: Pending::Reads,
+            partial: false,
+            isochronous: false,
+        });
         let arrival = cycle;
         while cycle == arrival {
             channel.step(&mut log, &mut out);

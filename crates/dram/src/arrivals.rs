@@ -1,6 +1,7 @@
 //! Requests come in, and the major mode follows what waits.
 
-use super::channel::{Arrival, Channel, Completing, Forward, Outcome};
+use super::arrival::{Arrival, Outcome};
+use super::channel::{Channel, Completing, Forward};
 use super::observer::Observer;
 use super::plan::{Lane, Plan};
 use crate::facts::{MajorMode, Pending};
@@ -11,7 +12,7 @@ impl Channel {
     pub(super) fn arrive<W: Observer>(&mut self, observer: &mut W, out: &mut Vec<Outcome>) -> bool {
         let Some(new) = self.arrivals.pop() else { return false };
         self.arrival = self.arrivals.front().map_or(u64::MAX, |next| next.cycle);
-        let Arrival { cycle, owner, line, queue, partial, .. } = new;
+        let Arrival { cycle, owner, line, queue, partial, isochronous, .. } = new;
         let pending_write = self.lane(Lane::Writes).contains(line);
         self.sequence += 1;
         let lane = match queue {
@@ -24,13 +25,13 @@ impl Channel {
                     self.remember(done);
                     return false;
                 }
-                Lane::Reads
+                if isochronous { Lane::Isochronous } else { Lane::Reads }
             }
             Pending::Writes => {
                 out.push(Outcome::Posted { owner });
                 if pending_write || self.is_completing(line) {
                     observer.merges(cycle);
-                    out.push(Outcome::WriteCredit { line });
+                    out.push(Outcome::WriteCredit { line, isochronous });
                     return false;
                 }
                 self.enter(queue, cycle, observer);
@@ -42,6 +43,7 @@ impl Channel {
             // The first read takes over from the writes.
             Lane::Reads => self.lane(lane).len() == 1,
             Lane::Writes => self.drain_writes(cycle, observer),
+            Lane::Isochronous => self.begin_isochronous(cycle, observer),
             Lane::Underfills => {
                 self.remember(self.underfill_errand(cycle));
                 self.drain_writes(cycle, observer);
@@ -54,13 +56,12 @@ impl Channel {
     /// Puts a request into a lane, whose rank wakes if it sleeps. Gives the bank's candidate if it is now another one.
     #[inline(always)]
     fn take<W: Observer>(&mut self, lane: Lane, new: Arrival, cycle: u64, observer: &mut W) -> Option<Plan> {
-        let Arrival { cycle: entered, owner, line, bank, row, .. } = new;
-        let bank = usize::from(bank) % super::Layout::BANKS;
+        let bank = usize::from(new.bank) % super::Layout::BANKS;
         self.rank_up(self.banks.layout.rank_of(bank), cycle, observer);
         self.idle.remove(bank);
         let waiting = &mut self.lanes[lane as usize];
         let before = (waiting.pending, waiting.hits);
-        let slot = waiting.push(line, bank, row, owner, self.sequence, entered);
+        let slot = waiting.push(&new, self.sequence);
         waiting.note_hit(bank, slot, self.banks.open_row(bank), cycle.saturating_sub(self.timing.starvation));
         if before == (waiting.pending, waiting.hits) {
             return None;
@@ -70,10 +71,10 @@ impl Channel {
 
     /// The rest of a partial write's line has come: the write can go out.
     pub(super) fn complete<W: Observer>(&mut self, write: Completing, cycle: u64, observer: &mut W) {
-        let Completing { entered, line, row, bank, .. } = write;
+        let Completing { entered, line, row, bank, isochronous, .. } = write;
         self.sequence += 1;
         let queue = Pending::Writes;
-        let write = Arrival { cycle: entered, owner: 0, line, bank, row, queue, partial: false };
+        let write = Arrival { cycle: entered, owner: 0, line, bank, row, queue, partial: false, isochronous };
         self.take(Lane::Writes, write, cycle, observer);
         self.drain_writes(cycle, observer);
     }
@@ -99,6 +100,22 @@ impl Channel {
         };
         self.set_mode(mode, cycle, observer);
         true
+    }
+
+    /// An isochronous read has come: until there is none any more, nothing else is served. True if the mode changes.
+    fn begin_isochronous<W: Observer>(&mut self, cycle: u64, observer: &mut W) -> bool {
+        let changes = self.mode != MajorMode::Isochronous;
+        if changes {
+            self.interrupted = self.mode;
+            self.set_mode(MajorMode::Isochronous, cycle, observer);
+        }
+        changes
+    }
+
+    /// The last isochronous read is served: what was interrupted goes on.
+    pub(super) fn end_isochronous<W: Observer>(&mut self, cycle: u64, observer: &mut W) {
+        self.set_mode(self.interrupted, cycle, observer);
+        self.drain_writes(cycle, observer);
     }
 
     pub(super) fn set_mode<W: Observer>(&mut self, mode: MajorMode, cycle: u64, observer: &mut W) {

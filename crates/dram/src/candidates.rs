@@ -172,14 +172,20 @@ fn best_of(mut some: u64, floor: u64, action: Action, candidate: impl Fn(usize) 
 mod tests {
     use super::super::timing::Timing;
     use super::{Action, Banks, Candidates, Lane, PendingQueue};
+    use crate::arrival::Arrival;
+    use crate::facts::Pending;
+
+    fn read(line: u32, bank: u8, row: u32, cycle: u64) -> Arrival {
+        Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads, partial: false, isochronous: false }
+    }
 
     #[test]
     fn a_row_hit_goes_before_an_older_miss_if_both_are_ready() {
         let timing = Timing::ddr3_1600();
         let (mut banks, mut queue) = (Banks::new(&timing), PendingQueue::new());
         banks.activated(3, 7, 0, &timing);
-        queue.push(1, 5, 1, 0, 1, 0);
-        let slot = queue.push(2, 3, 7, 0, 2, 0);
+        queue.push(&read(1, 5, 1, 0), 1);
+        let slot = queue.push(&read(2, 3, 7, 0), 2);
         queue.note_hit(3, slot, 7, 0);
         let best = |some, floor| Candidates::new().best(Lane::Reads, some, &banks, &queue, floor);
         for (floor, expected) in [(1, (5, 5, Action::Activate)), (20, (20, 3, Action::Column))] {
@@ -199,7 +205,7 @@ mod tests {
         // Banks 0 and 4 are of one group, bank 1 is of the next.
         for (bank, cycle) in [(0, 0), (4, 8), (1, 16)] {
             banks.activated(bank, 7, cycle, &timing);
-            let slot = queue.push(bank as u32, bank, 7, 0, bank as u64, cycle);
+            let slot = queue.push(&read(bank as u32, bank as u8, 7, cycle), bank as u64);
             queue.note_hit(bank, slot, 7, 0);
         }
         banks.read(0, 100, &timing);

@@ -13,48 +13,8 @@ use super::power::Power;
 use super::queue::PendingQueue;
 use super::refresh::Refresh;
 use super::timing::Timing;
+use crate::arrival::{Arrival, Outcome};
 use crate::facts::{MajorMode, Pending};
-
-/// A request on its way to the channel.
-#[derive(Debug, Clone, Copy)]
-pub struct Arrival {
-    /// DRAM cycle of arrival; one request arrives in a cycle.
-    pub cycle: u64,
-    /// The request.
-    pub owner: u16,
-    /// Line number.
-    pub line: u32,
-    /// Bank of the channel.
-    pub bank: u8,
-    /// Row of the bank.
-    pub row: u32,
-    /// Reads or writes.
-    pub queue: Pending,
-    /// A write of a part of the line: the rest must be read first.
-    pub partial: bool,
-}
-
-/// What the channel tells whom it serves.
-#[derive(Debug, Clone, Copy)]
-pub enum Outcome {
-    /// The last data of a read will be there at `cycle`; its queue entry is free.
-    Data {
-        /// The request.
-        owner: u16,
-        /// DRAM cycle after the last data.
-        cycle: u64,
-    },
-    /// A write has been taken over.
-    Posted {
-        /// The request.
-        owner: u16,
-    },
-    /// A write's queue entry is free.
-    WriteCredit {
-        /// The line that was written, or given to a write of it that came before.
-        line: u32,
-    },
-}
 
 /// A read that a pending write answers.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +32,7 @@ pub(super) struct Completing {
     pub line: u32,
     pub row: u32,
     pub bank: u8,
+    pub isochronous: bool,
 }
 
 /// One memory channel, or one DDR5 subchannel.
@@ -92,6 +53,8 @@ pub struct Channel {
     pub(super) no_idle_before: u64,
     pub(super) timing: Arc<Timing>,
     pub(super) mode: MajorMode,
+    /// The mode that isochronous reads have interrupted.
+    pub(super) interrupted: MajorMode,
     /// Entries of the read and the write queue that are taken.
     pub(super) held: [u8; 2],
     pub(super) candidates: Candidates,
@@ -114,7 +77,9 @@ pub struct Channel {
 impl Channel {
     /// An idle channel with closed banks. Channels of one kind share their timing.
     pub fn new(clock: Period, timing: &Arc<Timing>) -> Self {
-        let nobody = Arrival { cycle: 0, owner: 0, line: 0, bank: 0, row: 0, queue: Pending::Reads, partial: false };
+        let queue = Pending::Reads;
+        let nobody =
+            Arrival { cycle: 0, owner: 0, line: 0, bank: 0, row: 0, queue, partial: false, isochronous: false };
         let refresh = Refresh::new(timing);
         let power = Power::new(timing);
         let next = refresh.next_due().min(power.next);
@@ -123,14 +88,15 @@ impl Channel {
             arrivals: Ring::new(nobody),
             arrival: u64::MAX,
             forwards: Ring::new(Forward { done: 0, entered: 0, owner: 0 }),
-            lanes: [PendingQueue::new(), PendingQueue::new(), PendingQueue::new()],
+            lanes: std::array::from_fn(|_| PendingQueue::new()),
             candidates: Candidates::new(),
-            completing: Ring::new(Completing { done: 0, entered: 0, line: 0, row: 0, bank: 0 }),
+            completing: Ring::new(Completing { done: 0, entered: 0, line: 0, row: 0, bank: 0, isochronous: false }),
             banks: Banks::new(timing),
             timing: Arc::clone(timing),
             refresh,
             power,
             mode: MajorMode::Read,
+            interrupted: MajorMode::Read,
             no_reads_since: 0,
             sequence: 0,
             // Nothing is sent before cycle 1, so that a cycle of 0 can mean that a candidate is not known.
@@ -191,7 +157,8 @@ impl Channel {
         match queue {
             Pending::Reads => {
                 let forwards = self.forwards.iter().map(|forward| forward.entered);
-                Box::new(self.lane(Lane::Reads).arrivals().chain(forwards))
+                let waiting = self.lane(Lane::Reads).arrivals().chain(self.lane(Lane::Isochronous).arrivals());
+                Box::new(waiting.chain(forwards))
             }
             Pending::Writes => {
                 let completing = self.completing.iter().map(|write| write.entered);
@@ -326,6 +293,7 @@ impl Channel {
         match self.mode {
             MajorMode::Write => (Lane::Writes, floor),
             MajorMode::Partial => (Lane::Underfills, floor),
+            MajorMode::Isochronous => (Lane::Isochronous, floor),
             MajorMode::Read if self.lane(Lane::Reads).len() > 0 => (Lane::Reads, floor),
             MajorMode::Read if self.lane(Lane::Underfills).len() > 0 => (Lane::Underfills, floor),
             MajorMode::Read => (Lane::Writes, floor.max(self.no_reads_since + self.timing.write_patience)),

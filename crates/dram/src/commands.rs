@@ -1,7 +1,8 @@
 //! The commands: what each does to banks and queues.
 
+use super::arrival::Outcome;
 use super::banks::Step;
-use super::channel::{Channel, Completing, Outcome};
+use super::channel::{Channel, Completing};
 use super::observer::{Observer, Sent};
 use super::plan::{Action, Lane};
 use super::queue::Removed;
@@ -22,7 +23,7 @@ impl Channel {
                 let served = self.serve(lane, bank, cycle);
                 (row, starved) = (served.row, served.oldest && served.entered < starved_before);
                 let command = match lane {
-                    Lane::Reads => self.read(&served, cycle, observer, out),
+                    Lane::Reads | Lane::Isochronous => self.read(lane, &served, cycle, observer, out),
                     Lane::Underfills => self.underfill(&served, bank, cycle, observer),
                     Lane::Writes => self.write(&served, cycle, observer, out),
                 };
@@ -44,7 +45,7 @@ impl Channel {
             }
             Action::PrechargeMiss => {
                 starved = self.lane(lane).is_starved(bank, starved_before);
-                if lane == Lane::Reads {
+                if matches!(lane, Lane::Reads | Lane::Isochronous) {
                     self.note_preemption(bank, starved_before, cycle, observer);
                 }
                 self.close(bank, cycle);
@@ -120,21 +121,31 @@ impl Channel {
         served
     }
 
-    fn read<W: Observer>(&mut self, served: &Removed, cycle: u64, observer: &mut W, out: &mut Vec<Outcome>) -> Command {
+    fn read<W: Observer>(
+        &mut self,
+        lane: Lane,
+        served: &Removed,
+        cycle: u64,
+        observer: &mut W,
+        out: &mut Vec<Outcome>,
+    ) -> Command {
         if self.lane(Lane::Reads).len() == 0 {
             self.no_reads_since = cycle;
         }
         out.push(Outcome::Data { owner: served.owner, cycle: cycle + self.timing.cl + self.timing.burst });
         self.leave(Pending::Reads, served.entered, cycle, observer);
         self.note_read(cycle, observer);
+        if lane == Lane::Isochronous && self.lane(lane).len() == 0 {
+            self.end_isochronous(cycle, observer);
+        }
         Command::Read
     }
 
     /// Reads the line of a partial write.
     fn underfill<W: Observer>(&mut self, served: &Removed, bank: usize, cycle: u64, observer: &mut W) -> Command {
-        let Removed { line, row, entered, .. } = *served;
+        let Removed { line, row, entered, isochronous, .. } = *served;
         let done = cycle + self.timing.cl + self.timing.burst;
-        self.completing.push(Completing { done, entered, line, row, bank: bank as u8 });
+        self.completing.push(Completing { done, entered, line, row, bank: bank as u8, isochronous });
         self.remember(done);
         self.note_read(cycle, observer);
         if self.mode == MajorMode::Partial && self.lane(Lane::Underfills).len() == 0 {
@@ -151,7 +162,7 @@ impl Channel {
         out: &mut Vec<Outcome>,
     ) -> Command {
         let mode = self.mode;
-        out.push(Outcome::WriteCredit { line: served.line });
+        out.push(Outcome::WriteCredit { line: served.line, isochronous: served.isochronous });
         self.leave(Pending::Writes, served.entered, cycle, observer);
         if self.lane(Lane::Writes).len() <= self.timing.write_low && mode == MajorMode::Write {
             self.set_mode(MajorMode::Read, cycle, observer);
@@ -163,7 +174,7 @@ impl Channel {
     /// A read closes a row that other requests would have used.
     fn note_preemption<W: Observer>(&self, bank: usize, starved: u64, cycle: u64, observer: &mut W) {
         let row = self.banks.open_row(bank);
-        if self.lane(Lane::Reads).wants(bank, row, starved) {
+        if [Lane::Reads, Lane::Isochronous].into_iter().any(|lane| self.lane(lane).wants(bank, row, starved)) {
             observer.preempts(Pending::Reads, cycle);
         } else if [Lane::Writes, Lane::Underfills].into_iter().any(|lane| self.lane(lane).wants(bank, row, starved)) {
             // What a write of a part reads first is an entry of the write queue, too.

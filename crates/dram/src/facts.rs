@@ -20,11 +20,13 @@ pub enum MajorMode {
     Write,
     /// Only reads that complete the lines of partial writes.
     Partial,
+    /// Only isochronous reads.
+    Isochronous,
 }
 
 impl MajorMode {
     /// How many there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 }
 
 /// States of a memory channel and its ranks that hold for a time.

@@ -7,6 +7,7 @@
 //! The channel works in its own clock's cycles and sleeps until its next possible action; a wake-up looks only at the banks
 //! whose place in the order of commands may have changed.
 
+mod arrival;
 mod arrivals;
 mod banks;
 mod candidates;
@@ -27,7 +28,8 @@ mod standard;
 mod tests;
 mod timing;
 
-pub use channel::{Arrival, Channel, Outcome};
+pub use arrival::{Arrival, Outcome};
+pub use channel::Channel;
 pub use facts::{Command, CommandLog, CommandRecord, MajorMode, MemoryState, Pending};
 pub use layout::Layout;
 pub use observer::{Observer, Sent};

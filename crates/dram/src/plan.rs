@@ -14,18 +14,20 @@ pub enum Lane {
     Writes,
     /// Reads that complete a line for a partial write.
     Underfills,
+    /// Reads with a deadline.
+    Isochronous,
 }
 
 impl Lane {
     /// How many there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
     /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [Self::Reads, Self::Writes, Self::Underfills];
+    pub const ALL: [Self; Self::COUNT] = [Self::Reads, Self::Writes, Self::Underfills, Self::Isochronous];
 
     #[inline(always)]
     pub(super) const fn limit(self) -> Limit {
         match self {
-            Self::Reads | Self::Underfills => Limit::Read,
+            Self::Reads | Self::Underfills | Self::Isochronous => Limit::Read,
             Self::Writes => Limit::Write,
         }
     }

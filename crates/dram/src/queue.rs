@@ -2,6 +2,7 @@
 
 use pericore_engine::search::matches;
 
+use super::arrival::Arrival;
 use super::layout::Layout;
 use super::timing::MOST_ENTRIES;
 
@@ -25,6 +26,7 @@ struct Entry {
     owner: u16,
     /// The entry of the same bank that came next.
     next: u8,
+    isochronous: bool,
 }
 
 /// The entries of a bank.
@@ -70,11 +72,13 @@ pub struct Removed {
     pub entered: u64,
     /// It was the bank's oldest.
     pub oldest: bool,
+    /// It has a deadline.
+    pub isochronous: bool,
 }
 
 impl PendingQueue {
     pub fn new() -> Self {
-        let entry = Entry { age: 0, entered: 0, row: 0, owner: 0, next: NONE };
+        let entry = Entry { age: 0, entered: 0, row: 0, owner: 0, next: NONE, isochronous: false };
         let slots = Slots {
             chains: [Chain { oldest: NONE, youngest: NONE, hit: NONE }; Layout::BANKS],
             entries: [entry; MOST_ENTRIES],
@@ -111,15 +115,16 @@ impl PendingQueue {
 
     /// Adds an entry. Credits keep the queue from overflowing.
     #[inline]
-    pub fn push(&mut self, line: u32, bank: usize, row: u32, owner: u16, sequence: u64, cycle: u64) -> u8 {
+    pub fn push(&mut self, new: &Arrival, sequence: u64) -> u8 {
+        let Arrival { cycle, owner, line, row, isochronous, .. } = *new;
         let slot = self.used.trailing_ones() as u8 % MOST_ENTRIES as u8;
-        let (index, bank) = (usize::from(slot), bank % Layout::BANKS);
+        let (index, bank) = (usize::from(slot), usize::from(new.bank) % Layout::BANKS);
         let slots = &mut *self.slots;
         slots.lines.as_flattened_mut()[index] = line;
         // After 2^35 requests of the channel, minutes of virtual time at the least, ages begin again: what waits just then, 64 entries at
         // most, goes after younger requests for other banks. Those for one bank are chained in their order all the same.
         let age = sequence << BANK_BITS & ((1 << AGE_BITS) - 1) | bank as u64;
-        slots.entries[index] = Entry { age, entered: cycle, row, owner, next: NONE };
+        slots.entries[index] = Entry { age, entered: cycle, row, owner, next: NONE, isochronous };
         let chain = &mut slots.chains[bank];
         if self.pending >> bank & 1 == 0 {
             chain.oldest = slot;
@@ -141,7 +146,7 @@ impl PendingQueue {
         let chain = &mut slots.chains[bank];
         let slot = chain.hit;
         let index = usize::from(slot) % MOST_ENTRIES;
-        let Entry { entered, row, owner, next, .. } = slots.entries[index];
+        let Entry { entered, row, owner, next, isochronous, .. } = slots.entries[index];
         let oldest = chain.oldest == slot;
         if oldest {
             chain.oldest = next;
@@ -159,7 +164,7 @@ impl PendingQueue {
         let line = std::mem::replace(&mut slots.lines.as_flattened_mut()[index], FREE);
         self.used &= !(1 << index);
         self.len -= 1;
-        Removed { owner, line, row, entered, oldest }
+        Removed { owner, line, row, entered, oldest, isochronous }
     }
 
     #[inline(always)]
@@ -241,13 +246,18 @@ impl PendingQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::PendingQueue;
+    use super::{Arrival, PendingQueue};
+    use crate::facts::Pending;
+
+    fn read(line: u32, bank: u8, row: u32, cycle: u64) -> Arrival {
+        Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads, partial: false, isochronous: false }
+    }
 
     #[test]
     fn entries_of_a_bank_keep_their_order() {
         let mut queue = PendingQueue::new();
         (0..4).for_each(|n| {
-            queue.push(100 + n, 3, n % 2, 0, u64::from(n), u64::from(n));
+            queue.push(&read(100 + n, 3, n % 2, n.into()), n.into());
         });
         assert_eq!((queue.len(), queue.pending), (4, 1 << 3));
         let take = |queue: &mut PendingQueue, row| {
@@ -271,7 +281,7 @@ mod tests {
     fn sixty_four_entries_have_room() {
         let mut queue = PendingQueue::new();
         for n in 0..64 {
-            queue.push(n, n as usize, 0, 0, n.into(), 0);
+            queue.push(&read(n, n as u8, 0, 0), n.into());
         }
         assert!((0..64).all(|line| queue.contains(line)));
         assert_eq!((queue.len(), queue.pending), (64, u64::MAX));

@@ -75,7 +75,7 @@ fn keeps_the_standard(timing: &Timing, standard: &Standard, seed: u64) {
             let (bank, row) = (random.below(banks) as u8, random.below(4) as u32);
             let line = (row << 6 | u32::from(bank)) << 3 | random.below(8) as u32;
             let partial = queue == Pending::Writes && random.below(5) == 0;
-            channel.announce(Arrival { cycle: from, owner: 0, line, bank, row, queue, partial });
+            channel.announce(Arrival { cycle: from, owner: 0, line, bank, row, queue, partial, isochronous: false });
         }
         let now = channel.next_tick() / CLOCK.ticks();
         channel.step(&mut log, &mut out);
@@ -121,7 +121,7 @@ fn the_last_read_of_a_row_closes_it() {
     let (mut log, mut out) = (Log::default(), Vec::new());
     for (cycle, row) in [(1, 5), (2, 5), (30, 6)] {
         let (line, queue) = (cycle as u32, Pending::Reads);
-        channel.announce(Arrival { cycle, owner: 0, line, bank: 0, row, queue, partial: false });
+        channel.announce(Arrival { cycle, owner: 0, line, bank: 0, row, queue, partial: false, isochronous: false });
     }
     while channel.next_tick() < 60 * CLOCK.ticks() {
         channel.step(&mut log, &mut out);
@@ -144,7 +144,16 @@ fn a_row_stays_open_from_the_read_to_the_write_of_a_part_of_a_line() {
     let mut channel = Channel::new(CLOCK, &Arc::new(timing));
     let (mut log, mut out) = (Log::default(), Vec::new());
     let queue = Pending::Writes;
-    channel.announce(Arrival { cycle: 1, owner: 0, line: 1, bank: 0, row: 5, queue, partial: true });
+    channel.announce(Arrival {
+        cycle: 1,
+        owner: 0,
+        line: 1,
+        bank: 0,
+        row: 5,
+        queue,
+        partial: true,
+        isochronous: false,
+    });
     while !channel.is_idle() {
         channel.step(&mut log, &mut out);
     }
@@ -170,7 +179,7 @@ fn writes_that_were_to_wait_go_out_when_they_are_too_many() {
     let (reads, writes) = (Pending::Reads, Pending::Writes);
     for (cycle, bank, row, queue) in [(1, 0, 1, reads), (50, 0, 2, writes), (60, 1, 1, writes)] {
         let line = cycle as u32;
-        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue, partial: false });
+        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue, partial: false, isochronous: false });
     }
     while channel.next_tick() < 70 * CLOCK.ticks() {
         channel.step(&mut log, &mut out);
@@ -192,7 +201,7 @@ fn cycles_per_read(outstanding: u32, mut place: impl FnMut(u32) -> (u8, u32)) ->
         let cycle = channel.last_arrival().map_or(from, |last| from.max(last + 1));
         let (bank, row) = place(sent);
         let queue = Pending::Reads;
-        channel.announce(Arrival { cycle, owner: 0, line: sent, bank, row, queue, partial: false });
+        channel.announce(Arrival { cycle, owner: 0, line: sent, bank, row, queue, partial: false, isochronous: false });
         sent += 1;
     };
     (0..outstanding).for_each(|_| announce(&mut channel, 1));

@@ -7,7 +7,8 @@ use std::fmt;
 pub struct Setting {
     /// The key.
     pub key: &'static str,
-    least: u64,
+    /// Least accepted value.
+    pub least: u64,
     /// Greatest accepted value.
     pub most: u64,
     /// Powers of two only.

@@ -275,15 +275,17 @@ END
          "$P" stat -r 50 --timeout 100 --wait -x, -e cbo0/CLOCKTICKS/ -- sh "$at.program" 2>"$at.said" & pid=$!
          until grep -q 'waiting for process' "$at.said"; do kill -0 $pid || exit 9; sleep 0.01; done
          kill -TERM $pid; wait $pid; echo status $?; kill -0 $(cat "$at.neighbour") && echo neighbour counts
-         kill -TERM $(cat "$at.neighbour"); until ! ls "$at"/pericore/*.journal >/dev/null 2>&1; do sleep 0.01; done
+         kill -TERM $(cat "$at.neighbour")
+         until ! ls "$at"/pericore/*.journal "$PERICORE_RUN"/lock >/dev/null 2>&1; do sleep 0.01; done
          cat "$at.said"; rm "$at".*"#,
     );
     assert!(run.stdout.starts_with("status 143\nneighbour counts\n"), "{}{}", run.stdout, run.stderr);
-    assert!(
-        run.stdout.contains(",cbo0/CLOCKTICKS/,") && run.stdout.contains("measured"),
-        "the runs before: {}",
-        run.stdout
-    );
+    // Measured, or in doubt on a busy host, where each run's counters are read too far apart.
+    let is_counted = |line: &str| {
+        let count = line.split_once(",,cbo0/CLOCKTICKS/,").map(|(count, _)| count.parse::<u64>());
+        count.is_some_and(|count| count.is_ok_and(|count| count > 0))
+    };
+    assert!(run.stdout.lines().any(is_counted), "the runs before: {}", run.stdout);
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -176,7 +176,11 @@ fn set(
         }
         "isoc" => {
             let most = if limits.isochronous { 100 } else { 0 };
-            range(0, most, "per cent of the devices; more than 0 needs a machine such as nehalem")?;
+            range(
+                0,
+                most,
+                "per cent of the devices; more than 0 needs a machine such as nehalem, or e5-2600:isochronous=4",
+            )?;
             workload.isochronous = number as u8;
         }
         "cpu" => {

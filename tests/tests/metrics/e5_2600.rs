@@ -19,6 +19,7 @@ const BOOK: Book = Book {
         shipped!("e5-2600", "devices"),
         shipped!("e5-2600", "heat"),
         shipped!("e5-2600", "night"),
+        shipped!("e5-2600:isochronous=4,direct2core=0", "isochronous"),
         shipped!("e5-2600:sockets=2", "sockets"),
         shipped!("e5-2600:sockets=4", "ring-of-four"),
         shipped!("e5-2600:regions=12,ranks=8", "memory"),
@@ -38,12 +39,8 @@ const BOOK: Book = Book {
 
 const NOTHING: &[(&str, &str)] = &[
     ("qpi/NCB_AnyMsg9flits", WHOLE),
-    ("qpi/NCB_DATA_FROM_QPI_TO_NODE2", COHERENT),
-    ("qpi/NCB_DATA_FROM_QPI_TO_NODE3", COHERENT),
     ("cbo/CYC_INGRESS_STARVED", STARVED),
     ("cbo/PCT_INGRESS_STARVED", STARVED),
-    ("ha/PCT_CYCLES_D2C_DISABLED", DIRECT),
-    ("ha/PCT_UCLK_D2C_DISABLED", DIRECT),
     ("qpi/DRS_DataC_E_FrcAckCnflt", CONFLICTS),
     ("qpi/DRS_DataC_F_FrcAckCnflt", CONFLICTS),
     ("qpi/DRS_WbEData", KEPT),
@@ -51,9 +48,7 @@ const NOTHING: &[(&str, &str)] = &[
 ];
 
 const STARVED: &str = "not modelled: no document says when an entry counts as starved by others of its queue";
-const COHERENT: &str = "no scenario sends such a message to this node";
 const WHOLE: &str = "registers of devices are written in parts, never by the line";
-const DIRECT: &str = "no scenario switches the direct way to the core off";
 const CONFLICTS: &str = "home agents order requests to one line, so that no response asks for an acknowledged conflict";
 const KEPT: &str = "a socket that writes a line back keeps no exclusive copy";
 

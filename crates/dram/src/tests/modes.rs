@@ -14,7 +14,7 @@ fn ran(timing: Timing, requests: &[Wanted], until: u64, conditions: Option<(Cond
     let mut channel = Channel::new(CLOCK, &Arc::new(timing));
     let (mut log, mut out) = (Log::default(), Vec::new());
     for (line, &(cycle, bank, row, queue, partial)) in (0..).zip(requests) {
-        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue, partial });
+        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue, partial, isochronous: false });
     }
     if let Some((conditions, cycle)) = conditions {
         channel.set_conditions(conditions, cycle);

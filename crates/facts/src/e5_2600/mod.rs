@@ -13,7 +13,7 @@ mod ring;
 use pericore_engine::Tick;
 
 use crate::{ChannelFact, FactReader};
-pub use packet::{Credit, Flit, Flits, LinkState, PacketRecord, PacketStation};
+pub use packet::{Credit, Flit, Flits, LinkStall, LinkState, PacketRecord, PacketStation};
 pub use packet_kind::{Class, PacketKind};
 pub use pericore_workload::MessageKind;
 pub use power::{CORES, CoreState, PowerFact, PowerState};
@@ -49,6 +49,9 @@ pub enum E5Fact<'a> {
     /// An acknowledgement for a socket's input-output stop goes round the whole ring once more, in the direction of
     /// the way that it came.
     Bounces(u8, Route),
+    /// A line that a slice sends to a core, or its snoop of cores, is not taken and goes round the whole ring once more. Its
+    /// way is the one that it came.
+    CoreBounces(u16, Route),
     /// A socket's system agent handles a message.
     Handles(u8, MessageKind),
     /// A state that a socket's power unit decides begins.

@@ -2,7 +2,7 @@
 
 use pericore_engine::{NEVER, Tick};
 
-use super::packet_kind::PacketKind;
+use super::packet_kind::{Class, PacketKind};
 
 /// Power states of one end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +23,31 @@ pub enum LinkState {
 impl LinkState {
     /// How many there are.
     pub const COUNT: usize = 5;
+}
+
+/// Why one end of a link cannot go on with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LinkStall {
+    /// Sending: the retry buffer has no room at all.
+    RetryFull,
+    /// Sending: it has room for smaller packets only.
+    RetryAlmostFull,
+    /// Receiving: the buffer between the clocks of link and ring has no place for another packet of a class.
+    Crossing(Class),
+}
+
+impl LinkStall {
+    /// How many there are.
+    pub const COUNT: usize = 2 + Class::COUNT;
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        match self {
+            Self::RetryFull => 0,
+            Self::RetryAlmostFull => 1,
+            Self::Crossing(class) => 2 + class as usize,
+        }
+    }
 }
 
 /// Where credits for the far end's buffer came from.

@@ -2,22 +2,30 @@
 
 use pericore_dram::Pending;
 
-use super::packet::LinkState;
+use super::packet::{LinkStall, LinkState};
+use super::packet_kind::Class;
+use super::ring::RingKind;
 
 /// Something that can have entries, or that can hold. Slices, home agents and links are numbered over the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UncoreUse {
     /// A state of a slice's queues.
     Slice(u16, SliceState),
+    /// A slice's ring stop holds new messages back.
+    Throttle(u16),
     /// Requests at a home agent that wait for another to the same line.
     Conflict(u8),
+    /// A home agent sends no data straight to cores.
+    NoDirect(u8),
     /// Messages of a home agent that wait for a link: 0 and 1 by the address ring for either link, 2 and 3 by the data
     /// ring.
     NoLink(u8, u8),
     /// Credits of a home agent that are in use: of the read or the write queue of a channel.
     Credit(u8, Pending, u8),
-    /// Messages that wait for the address ring, or (true) for the data ring, in a scheduler bank of a home agent.
-    HomeEgress(u8, bool, u8),
+    /// The same of the credits that isochronous requests have.
+    SpecialCredit(u8, Pending, u8),
+    /// Messages that wait for a ring in a scheduler bank of a home agent.
+    HomeEgress(u8, RingKind, u8),
     /// Entries of an egress queue of a socket's input-output stop.
     IoEgress(u8, IoQueue),
     /// Packets for the IIO in that stop.
@@ -28,6 +36,8 @@ pub enum UncoreUse {
     LinkIoCredit(u16, IoClass),
     /// A power state of one end of a link.
     Link(u16, LinkState),
+    /// One end of a link waits.
+    Stall(u16, LinkStall),
     /// A stage of a bus hold of a socket's system agent.
     Hold(u8, HoldStage),
 }
@@ -130,6 +140,15 @@ impl IoClass {
     pub const COUNT: usize = 3;
     /// All of them.
     pub const ALL: [Self; Self::COUNT] = [Self::Data, Self::Write, Self::Read];
+
+    /// The class of the packets that come over links.
+    pub const fn of_packets(self) -> Class {
+        match self {
+            Self::Data => Class::Data,
+            Self::Write => Class::Bypass,
+            Self::Read => Class::Standard,
+        }
+    }
 }
 
 /// Stages of a bus hold.

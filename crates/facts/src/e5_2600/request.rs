@@ -187,6 +187,8 @@ pub struct Record {
     pub bypass: Option<bool>,
     /// What of the things that happen to few requests has happened, one bit for each [`Rare`].
     rare: u8,
+    /// Of an isochronous device: it has credits and a right of way of its own in memory.
+    pub isochronous: bool,
     /// A partial write that found the rest of its line modified in the socket.
     pub completed: bool,
     /// Was turned away from the table of requests for the first time, for whatever reason.
@@ -265,6 +267,8 @@ pub enum Rare {
     DroppedSilently = 1 << 3,
     /// It found its line modified, a streaming store.
     Aliased = 1 << 4,
+    /// The home agent would have sent its data, a load, straight to the core, but another cache has it.
+    NotDirect = 1 << 5,
 }
 
 impl Record {
@@ -312,6 +316,7 @@ impl Record {
             region: 0,
             victim: None,
             completed: false,
+            isochronous: false,
             direct_to_core: false,
             forwarded: false,
             directory: None,

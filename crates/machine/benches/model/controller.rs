@@ -115,7 +115,16 @@ fn run(requests: u64, timing: &Timing, load: Load) -> Measured {
         }
         let cycle = channel.last_arrival().map_or(from, |last| from.max(last + gap.max(1)));
         let (line, bank, row) = traffic(&timing, &mut random, sent);
-        channel.announce(Arrival { cycle, owner: 0, line, bank, row, queue: Pending::Reads, partial: false });
+        channel.announce(Arrival {
+            cycle,
+            owner: 0,
+            line,
+            bank,
+            row,
+            queue: Pending::Reads,
+            partial: false,
+            isochronous: false,
+        });
         sent += 1;
     };
     (0..outstanding).for_each(|_| announce(&mut channel, 1));

@@ -166,6 +166,7 @@ fn shape(parameters: &Parameters) -> Shape {
         slices: sockets * usize::from(parameters.cores),
         channels: sockets * usize::from(parameters.channels),
         pending: [parameters.dram.reads.into(), parameters.dram.writes.into()],
+        special: parameters.isochronous_entries.into(),
         links: if sockets > 1 { 2 * sockets } else { 0 },
         flight: parameters.link_flight,
         shared: parameters.link_credits.into(),

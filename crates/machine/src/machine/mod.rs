@@ -22,6 +22,7 @@ use crate::uncore::{DependentLoads, ModelError, ProgramCounts, Progress, Unknown
 pub use checked::checked;
 pub use parameters::{FirstLevel, PRESETS, Parameters, add_part, part_file};
 use pericore_parts::program::Stage;
+use pericore_parts::settings::Setting;
 use pericore_truth::{Latencies, Question, Shaped};
 use pericore_workload::{ProgramSettings, ProgramSource, Sampling, Scenario, Workload};
 pub use shared::SharedMachine;
@@ -328,11 +329,13 @@ pub fn modelled(family: &'static Family) -> Option<Wiring> {
     let parameters = MachineSpec::of(family).parameters().ok()?;
     let sockets = parameters.most_sockets().min(2);
     let parameters = parameters.with_sockets(sockets);
-    // With everything that a machine can be given.
-    let mut settings = parameters.settings().into_iter();
-    let parameters =
-        settings.try_fold(parameters, |parameters, setting| parameters.with_setting(setting.key, setting.most)).ok()?;
     let mut wiring = Wiring::new(family, sockets);
-    parameters.bind(&mut wiring).ok()?;
+    // With everything that a machine can be given, and with all of it that can be taken from it.
+    let ends: [fn(&Setting) -> u64; 2] = [|setting| setting.most, |setting| setting.least];
+    for end in ends {
+        let mut settings = parameters.settings().into_iter();
+        let given = |parameters: Parameters, setting: Setting| parameters.with_setting(setting.key, end(&setting));
+        settings.try_fold(parameters.clone(), given).ok()?.bind(&mut wiring).ok()?;
+    }
     Some(wiring)
 }

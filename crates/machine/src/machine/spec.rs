@@ -299,9 +299,12 @@ mod tests {
         let message = |text| MachineSpec::parse(text).unwrap_err().to_string();
         assert_eq!(message("e5-2600:regions=13"), "regions=13: give a number from 1 to 12");
         assert!(message("nehalem:regions=2").contains("has no key \"regions\"; known: sockets, cores"));
-        assert!(message("e5-2600:snc=4").contains("cores, slices, regions, directory, ddio, closed_pages, ranks"));
+        assert!(
+            message("e5-2600:snc=4")
+                .contains("cores, slices, regions, directory, isochronous, direct2core, ddio, closed_pages, ranks")
+        );
         assert!(message("e5-2600:socket=2").contains("did you mean sockets?"));
-        assert!(message("e5-2600:core=2").contains("did you mean cores?"));
+        assert!(message("e5-2600:core=2").contains("did you mean cores or direct2core?"));
         assert_eq!(message("e5-2600:cores=9"), "cores=9: give a number from 1 to 8");
         assert_eq!(message("nehalem:cores=0"), "cores=0: give a number from 1 to 4");
         assert_eq!(message("8592+:cores=65"), "cores=65: give a number from 1 to 64");
@@ -393,7 +396,7 @@ mod tests {
         let error = parameters.with_setting("snc", 2).err().map(|error| error.to_string());
         assert_eq!(
             error.unwrap(),
-            "this part has no setting \"snc\"; known: cores, slices, regions, directory, ddio, closed_pages, ranks"
+            "this part has no setting \"snc\"; known: cores, slices, regions, directory, isochronous, direct2core, ddio, closed_pages, ranks"
         );
     }
 }

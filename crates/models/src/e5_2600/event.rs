@@ -42,6 +42,10 @@ pub enum Event {
     Part,
     /// The home agent may send the next message by the address ring.
     HomeEgress,
+    /// A slice's ring stop need no longer hold its messages back.
+    ThrottleEnds,
+    /// The home agent tries again to send an acknowledgement.
+    HomeAcknowledge,
     /// A socket's power unit makes a change.
     Power,
     /// A socket's system agent handles a message.
@@ -91,6 +95,8 @@ impl Event {
             n if n == Self::SnoopWrite as u8 => Self::SnoopWrite,
             n if n == Self::Part as u8 => Self::Part,
             n if n == Self::HomeEgress as u8 => Self::HomeEgress,
+            n if n == Self::ThrottleEnds as u8 => Self::ThrottleEnds,
+            n if n == Self::HomeAcknowledge as u8 => Self::HomeAcknowledge,
             n if n == Self::Power as u8 => Self::Power,
             n if n == Self::Agent as u8 => Self::Agent,
             n if n == Self::Device as u8 => Self::Device,

@@ -26,13 +26,14 @@ pub mod power;
 mod request;
 mod ring;
 mod run;
+mod settings;
 
 use std::sync::Arc;
 
 use address::AddressMap;
 use agent::SystemAgent;
 use caching::Slice;
-use cores::Thread;
+use cores::{RingSink, Thread};
 use device::Device;
 use event::Event;
 use home::{Directory, HomeAgent};
@@ -45,13 +46,14 @@ use power::PowerUnit;
 use request::{Pool, RequestId};
 use ring::RingStops;
 
-pub use parameters::{MOST_SOCKETS, PHASE_SETTINGS, Parameters, SETTINGS};
+pub use parameters::{MOST_SOCKETS, PHASE_SETTINGS, Parameters};
 use pericore_parts::assignment::CoreAssignment;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
 use pericore_parts::program::{ByFunction, Program};
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{Nodes, ProgramSettings, ProgramSource, Scenario};
+pub use settings::SETTINGS;
 
 /// Why a model cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +79,7 @@ pub struct Model {
     pool: Pool,
     threads: Vec<Thread>,
     cores: Vec<Core>,
+    sinks: Vec<RingSink>,
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
     /// By socket, on machines with directories.
@@ -96,6 +99,8 @@ pub struct Model {
     system: bool,
     /// Requests that the memory of each socket has served, a line each.
     lines_moved: [u64; MOST_SOCKETS as usize],
+    /// Requests of other sockets that the home agent of each has accepted.
+    remote_requests: [u64; MOST_SOCKETS as usize],
     rings: RingStops,
     work: Work,
 }
@@ -133,6 +138,7 @@ impl Model {
             pool: Pool::new(),
             threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
+            sinks: vec![RingSink::default(); cores.into()],
             slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),
             directories: (0..with_directory).map(|_| Directory::new(lines)).collect(),
@@ -147,6 +153,7 @@ impl Model {
             phase: PhaseConditions::default(),
             system: false,
             lines_moved: [0; MOST_SOCKETS as usize],
+            remote_requests: [0; MOST_SOCKETS as usize],
             rings: RingStops::new(&parameters),
             work: Work::new(scenario, ticks_per_second),
             map: AddressMap::new(&parameters),

@@ -1,12 +1,11 @@
 //! Every number of the model, as data with its source. One set serves all workloads.
 
-use pericore_dram::{Layout, Timing};
+use pericore_dram::Timing;
 use pericore_engine::{ClockError, Clocks, ParameterError};
 
 use pericore_parts::core::{MOST_FILL_BUFFERS, Streamer};
 use pericore_parts::lanes::IoLanes;
 use pericore_parts::llc;
-use pericore_parts::settings::{CLOSED_PAGES, CORES, SLICES, Settable, Setting};
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 pub use super::power::RATIOS;
@@ -72,17 +71,6 @@ pub const MOST_CORES: u64 = 8;
 pub const MOST_WRITEBACK_BUFFERS: u64 = 16;
 /// Regions of a home agent's target address decoder (guide Tables 2-50 and 2-51 count requests to regions 0 to 11).
 pub const MOST_REGIONS: usize = 12;
-
-/// The settings of the E5-2600.
-pub const SETTINGS: &[Settable<Parameters>] = &[
-    (Setting::range(CORES, 1, MOST_CORES), |part, value| part.active_cores = value as u8),
-    (Setting::range(SLICES, 1, MOST_CORES), |part, value| part.slices = value as u8),
-    (Setting::range("regions", 1, MOST_REGIONS as u64), |part, value| part.regions = value as u8),
-    (Setting::range("directory", 0, 1), |part, value| part.directory = value != 0),
-    (Setting::range("ddio", 1, llc::MOST_WAYS as u64), |part, value| part.device_ways = value as u8),
-    (Setting::range(CLOSED_PAGES, 0, 1), |part, value| part.dram.closes_pages = value == 1),
-    (Setting::doubles("ranks", Layout::RANKS as u64), |part, value| part.dram.ranks = value as u8),
-];
 
 /// Sizes and times of a socket. Latencies are in cycles of the clock that their comment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,10 +165,14 @@ pub struct Parameters {
     pub device_requests: u8,
     /// Ways of the LLC into which devices' writes bring lines that it does not have.
     pub device_ways: u8,
+    /// Entries of each channel's queues of reads and of writes that are kept for isochronous requests.
+    pub isochronous_entries: u8,
     /// Memory channels.
     pub channels: u8,
     /// Bytes of memory of a channel.
     pub channel_bytes: u64,
+    /// Home agents and links send a load's data straight to its core, and not to its slice first.
+    pub direct_to_core: bool,
     /// Home agents keep a snoop directory, if there are other sockets.
     pub directory: bool,
     /// Regions into which a socket's memory is divided, equal in size and in order of address.
@@ -247,8 +239,10 @@ impl Parameters {
             },
             device_requests: 16,     // assumption: the tags of a device, shared by its queues
             device_ways: 2,          // vendor's brief on DDIO: a tenth of the LLC, unless told otherwise
+            isochronous_entries: 0,  // assumption: as servers are delivered
             channels: 4,             // guide 2.5.3
             channel_bytes: 16 << 30, // two ranks of 8 GiB
+            direct_to_core: true,    // guide 2.4.1: as machines are delivered
             directory: false,        // guide 2.4.7, DIRECTORY_LOOKUP: not for machines of two sockets
             regions: 1,              // assumption: four equal channels need a single rule of the address decoder
             dram: Timing {
@@ -277,6 +271,11 @@ impl Parameters {
     pub const fn cache_bytes(&self) -> u64 {
         self.active_cores as u64 * pericore_parts::core::L2_BYTES
             + self.slices as u64 * pericore_parts::llc::SLICE_BYTES
+    }
+
+    /// Entries of a channel's queues, of reads and of writes, that requests without a deadline can have.
+    pub const fn regular_entries(&self) -> [u8; 2] {
+        [self.dram.reads - self.isochronous_entries, self.dram.writes - self.isochronous_entries]
     }
 
     /// Bytes of a socket's share of the physical address space.
@@ -314,7 +313,7 @@ impl Parameters {
             caches,
             expander: false,
             peers: false,
-            isochronous: false,
+            isochronous: self.isochronous_entries > 0,
             phase_settings: PHASE_SETTINGS,
         }
     }
@@ -345,6 +344,8 @@ impl Parameters {
         range("link_credits", self.link_credits.into(), 1, 250)?;
         range("tracker_entries", self.tracker_entries.into(), 1, 128)?;
         range("device_requests", self.device_requests.into(), 1, 64)?;
+        let most = u64::from(self.dram.reads.min(self.dram.writes)) - 1;
+        range("isochronous_entries", self.isochronous_entries.into(), 0, most)?;
         range("device_ways", self.device_ways.into(), 1, llc::MOST_WAYS as u64)?;
         self.io.check()?;
         if self.sockets > 1 {

@@ -124,8 +124,9 @@ impl Model {
                 ThreadKind::Cached | ThreadKind::Streaming => busy |= u16::from(at_work && of == socket) << core,
             }
         }
-        let carried = self.lines_moved[usize::from(socket)];
-        Sensed { carried, busy: busy.count_ones() as u16, devices, works }
+        let index = usize::from(socket);
+        let (carried, requested) = (self.lines_moved[index], self.remote_requests[index]);
+        Sensed { carried, requested, busy: busy.count_ones() as u16, devices, works }
     }
 
     /// The cores of a socket go on at the frequency that it runs at now.
@@ -237,6 +238,7 @@ impl Model {
                 held: None,
                 state: ThreadState::Running,
                 kind,
+                isochronous: number * 100 < u16::from(workload.isochronous) * workload.threads,
                 outstanding: 0,
                 accesses: 0,
             }

@@ -3,16 +3,27 @@
 
 use super::Parameters;
 
+/// The ways round a ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Direction {
+    /// From lower to higher stops.
+    Clockwise,
+    /// From higher to lower ones.
+    CounterClockwise,
+}
+
 /// The stops of a socket's ring that are no slice's.
 #[derive(Debug, Clone, Copy)]
 pub struct RingStops {
     cores: u8,
+    stops: u8,
 }
 
 impl RingStops {
     /// The rings of a part.
     pub const fn new(parameters: &Parameters) -> Self {
-        Self { cores: parameters.cores }
+        Self { cores: parameters.cores, stops: parameters.ring_stops }
     }
 
     /// The stop of the home agent.
@@ -26,6 +37,44 @@ impl RingStops {
     pub const fn io(self) -> u8 {
         self.cores + 1
     }
+
+    /// The way from one stop to another, the shorter one, and its steps.
+    const fn way(self, from: u8, to: u8) -> (Direction, u8) {
+        let clockwise = (to + self.stops - from) % self.stops;
+        if clockwise > self.stops / 2 {
+            (Direction::CounterClockwise, self.stops - clockwise)
+        } else {
+            (Direction::Clockwise, clockwise)
+        }
+    }
+
+    /// The direction in which the home agent's messages go to a stop.
+    #[inline]
+    pub const fn from_home(self, to: u8) -> Direction {
+        self.way(self.home(), to).0
+    }
+
+    /// If the home agent's stop lies between two others, in which direction messages pass it, and after how many steps.
+    #[inline]
+    pub const fn passes_home(self, from: u8, to: u8) -> Option<(Direction, u8)> {
+        let (direction, length) = self.way(from, to);
+        let steps = self.steps_to_home(from, direction);
+        if 0 < steps && steps < length { Some((direction, steps)) } else { None }
+    }
+
+    /// Steps from a stop to the home agent's in a direction.
+    pub const fn steps_to_home(self, from: u8, direction: Direction) -> u8 {
+        let clockwise = (self.home() + self.stops - from) % self.stops;
+        match direction {
+            Direction::Clockwise => clockwise,
+            Direction::CounterClockwise => (self.stops - clockwise) % self.stops,
+        }
+    }
+
+    /// The direction of the way from a slice to input-output.
+    pub const fn to_io(self, from: u8) -> Direction {
+        self.way(from, self.io()).0
+    }
 }
 
 #[cfg(test)]
@@ -37,5 +86,20 @@ mod tests {
     fn the_home_agent_and_input_output_come_behind_the_slices() {
         let rings = RingStops::new(&Parameters::e5_2680());
         assert_eq!((rings.home(), rings.io()), (8, 9));
+    }
+
+    /// Of ten stops, the home agent's is 8: 5 to 9 goes up past it, 1 to 7 down past 0, 9 and 8, and 1 to 6 is five
+    /// steps either way and goes up.
+    #[test]
+    fn the_shorter_way_may_pass_the_home_agent() {
+        let rings = RingStops::new(&Parameters::e5_2680());
+        assert_eq!(rings.passes_home(5, 9), Some((Direction::Clockwise, 3)));
+        assert_eq!(rings.passes_home(1, 7), Some((Direction::CounterClockwise, 3)));
+        for (from, to) in [(1, 6), (8, 0), (5, 8), (9, 2), (3, 3)] {
+            assert_eq!(rings.passes_home(from, to), None, "from {from} to {to}");
+        }
+        assert_eq!((rings.from_home(3), rings.from_home(4)), (Direction::Clockwise, Direction::CounterClockwise));
+        assert_eq!((rings.to_io(4), rings.to_io(2)), (Direction::Clockwise, Direction::CounterClockwise));
+        assert_eq!(rings.steps_to_home(9, Direction::Clockwise), 9);
     }
 }

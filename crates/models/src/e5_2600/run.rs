@@ -60,6 +60,9 @@ impl Model {
             let reader = OfChannel { number: index as u16, reader: &mut *reader };
             self.channels[index].start(&mut ChannelFacts { clock: self.clocks.dclk, reader });
         }
+        if !self.parameters.direct_to_core {
+            (0..self.parameters.sockets).for_each(|home| self.begins(UncoreUse::NoDirect(home), reader));
+        }
         self.start_links(reader);
         self.start_phases(reader);
     }
@@ -116,6 +119,8 @@ impl Model {
             Event::SnoopWrite => self.snoop_write(subject, reader),
             Event::Part => self.part(subject, reader),
             Event::HomeEgress => self.next_address(subject, reader),
+            Event::ThrottleEnds => self.end_throttle(subject, reader),
+            Event::HomeAcknowledge => self.next_acknowledgement(subject, reader),
             Event::Power => self.step_power(subject, reader),
             Event::Agent => self.step_agent(subject, reader),
             Event::Device => self.pump_device(subject, reader),

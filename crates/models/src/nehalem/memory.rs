@@ -100,8 +100,18 @@ impl Model {
         }
         let (bank, row) = (place.bank, place.row);
         // Partial writes take no read of the rest of their line here: the documents name none.
-        let partial = false;
-        self.channels[index].announce(Arrival { cycle, owner: request, line, bank, row, queue: queue(kind), partial });
+        // Here a high priority is one of entries in the queues only.
+        let (partial, isochronous) = (false, false);
+        self.channels[index].announce(Arrival {
+            cycle,
+            owner: request,
+            line,
+            bank,
+            row,
+            queue: queue(kind),
+            partial,
+            isochronous,
+        });
         self.channel_next[index] = self.channel_next[index].min(self.now);
         self.memory_next = self.memory_next.min(self.now);
     }
@@ -140,7 +150,7 @@ impl Model {
                 Outcome::Posted { owner } => {
                     self.wheel.schedule(self.now + self.times.memory_to_home, Event::Posted.of(owner));
                 }
-                Outcome::WriteCredit { line } => {
+                Outcome::WriteCredit { line, .. } => {
                     let QueuedWrite { since, isochronous, .. } = self.entrances[index].take_write(line, self.now);
                     let (home, channel) = ((index / CHANNELS) as u8, (index % CHANNELS) as u8);
                     reader.read(self.now, NehalemFact::Written { home, channel, since, isochronous });

@@ -182,10 +182,10 @@ fn what_is_not_modelled_is_doubted() {
         };
         said.lines().map(row).collect()
     };
-    let silent = rows("e5-2600", &["-e", "cbo/RING_BOUNCES.AK_CORE/,cbo/LLC_VICTIMS.M_STATE/"]);
+    let silent = rows("e5-2600", &["-e", "cbo/RxR_INT_STARVED.IRQ/,cbo/LLC_VICTIMS.M_STATE/"]);
     assert!(silent[0].0 == "suspect" && silent[0].1.contains("not modelled"), "{silent:?}");
     assert_eq!(silent[1].0, "measured");
-    let metric = rows("e5-2600", &["-M", "PCT_UCLK_D2C_DISABLED"]);
+    let metric = rows("e5-2600", &["-M", "PCT_INGRESS_STARVED"]);
     assert!(metric[0].0 == "suspect" && metric[0].1.contains("not modelled"), "{metric:?}");
     // The message class is in the event, the opcode in a filter beside it; nothing has to cross the link for it to be known.
     let filtered = "upi/TxL_BASIC_HDR_MATCH.RSP_DATA_OPC,opc=1/,cha/TOR_INSERTS.IA_MISS_DRD/,m2m/WPQ_FLUSH.CH0/";

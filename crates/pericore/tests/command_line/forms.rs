@@ -137,8 +137,8 @@ fn list_has_the_guides_codes() {
     assert_eq!(victims["counters"], serde_json::json!([0, 1]));
     assert_eq!(victims["max_increment"], 1);
     assert_eq!(victims["modelled"], true);
-    let bounces = rows.iter().find(|row| row["event"] == "RING_BOUNCES").expect("listed");
-    assert_eq!(bounces["modelled"], false);
+    let starved = rows.iter().find(|row| row["event"] == "RxR_INT_STARVED").expect("listed");
+    assert_eq!(starved["modelled"], false);
 }
 
 #[test]

@@ -154,18 +154,18 @@ fn what_is_not_modelled_is_doubted() {
     let scratch = Scratch::new();
     let mut command = Command::new(PERICORE);
     command.args(["top", "-b", "-n", "1", "-I", "100", "--machine", "e5-2600:hidden=imc3", "--workload", "stream"]);
-    command.args(["-e", "cbo/RING_BOUNCES.AK_CORE/,imc/CAS_COUNT.RD/"]);
+    command.args(["-e", "cbo/RxR_INT_STARVED.IRQ/,imc/CAS_COUNT.RD/"]);
     let output = scratch.at_home(command).output().expect("the program starts");
     let frame = String::from_utf8_lossy(&output.stdout).into_owned();
     let row = |name: &str| {
         frame.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("{frame}"))
     };
-    assert!(row("cbo/RING_BOUNCES").contains("0.000?") && frame.contains("socket 0: 3 imc answer"), "{frame}");
+    assert!(row("cbo/RxR_INT_STARVED").contains("0.000?") && frame.contains("socket 0: 3 imc answer"), "{frame}");
     // On a busy host both may be in doubt for what happened to the sample.
     let words = frame.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, remarks) = words.split_once("? cbo/RING_BOUNCES.AK_CORE/: ").unwrap_or_else(|| panic!("{frame}"));
-    let of_bounces = remarks.split("? imc/").next().unwrap_or_default();
-    assert!(of_bounces.contains("not modelled") && words.matches("not modelled").count() == 1, "{frame}");
+    let (_, remarks) = words.split_once("? cbo/RxR_INT_STARVED.IRQ/: ").unwrap_or_else(|| panic!("{frame}"));
+    let of_starved = remarks.split("? imc/").next().unwrap_or_default();
+    assert!(of_starved.contains("not modelled") && words.matches("not modelled").count() == 1, "{frame}");
 }
 
 /// Nobody reads: counting goes on, all samples are taken, and at the end everything is put back all the same.

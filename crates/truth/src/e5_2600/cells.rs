@@ -95,6 +95,7 @@ impl Cells {
                 home.directory_lookups[usize::from(bit)] += 1;
             }
         }
+        home.not_direct += u64::from(record.has(Rare::NotDirect));
         home.snoops += u64::from(record.has(Rare::Snooped));
         home.completions_remote += u64::from(record.has(Rare::CompletedElsewhere));
     }
@@ -117,16 +118,22 @@ impl Cells {
         let (census, room) = match what {
             UncoreUse::Credit(home, queue, channel) => {
                 let credits = &mut self.homes[usize::from(home)].credits[queue as usize];
-                (&mut credits[usize::from(channel)], shape.pending[queue as usize])
+                (&mut credits[usize::from(channel)], shape.pending[queue as usize] - shape.special)
             }
-            UncoreUse::HomeEgress(home, data, bank) => {
-                return self.homes[usize::from(home)].egress[usize::from(data)].change(bank, comes, cycle);
+            UncoreUse::SpecialCredit(home, queue, channel) => {
+                let credits = &mut self.homes[usize::from(home)].special_credits[queue as usize];
+                (&mut credits[usize::from(channel)], shape.special)
+            }
+            UncoreUse::HomeEgress(home, ring, bank) => {
+                return self.homes[usize::from(home)].egress[ring as usize].change(bank, comes, cycle);
             }
             UncoreUse::IoEgress(socket, queue) => {
                 (&mut self.devices[usize::from(socket)].egress[queue as usize], EGRESS)
             }
             UncoreUse::Slice(slice, state) => (&mut self.slices[usize::from(slice)].states[state as usize], NO_LIMIT),
+            UncoreUse::Throttle(slice) => (&mut self.slices[usize::from(slice)].throttle, NO_LIMIT),
             UncoreUse::Conflict(home) => (&mut self.homes[usize::from(home)].conflicts, NO_LIMIT),
+            UncoreUse::NoDirect(home) => (&mut self.homes[usize::from(home)].no_direct, NO_LIMIT),
             UncoreUse::NoLink(home, way) => (&mut self.homes[usize::from(home)].no_link[usize::from(way)], NO_LIMIT),
             UncoreUse::IoIngress(socket, class) => {
                 (&mut self.devices[usize::from(socket)].ingress[class as usize], NO_LIMIT)
@@ -139,6 +146,10 @@ impl Cells {
                 let census = &mut self.links[usize::from(link)].power[state as usize];
                 return census.change(comes, clocks.qclk.cycles(at), NO_LIMIT);
             }
+            UncoreUse::Stall(link, stall) => {
+                let census = &mut self.links[usize::from(link)].stalls[stall.index()];
+                return census.change(comes, clocks.qclk.cycles(at), NO_LIMIT);
+            }
             UncoreUse::Hold(socket, stage) => (&mut self.agents[usize::from(socket)].holds[stage as usize], NO_LIMIT),
         };
         census.change(comes, cycle, room);
@@ -148,9 +159,9 @@ impl Cells {
     pub fn settle(&mut self, now: Tick, clocks: &Clocks, shape: &Shape) {
         let (uclk, dclk) = (clocks.uclk.cycles(now), clocks.dclk.cycles(now));
         self.links.iter_mut().for_each(|cells| cells.settle(uclk, clocks.qclk.cycles(now), shape.shared));
-        self.homes.iter_mut().for_each(|cells| cells.settle(uclk, shape.pending));
+        self.homes.iter_mut().for_each(|cells| cells.settle(uclk, shape.pending, shape.special));
         self.channels.iter_mut().for_each(|cells| cells.settle(dclk, shape.pending));
-        let slices = self.slices.iter_mut().flat_map(|cells| &mut cells.states);
+        let slices = self.slices.iter_mut().flat_map(|cells| cells.states.iter_mut().chain([&mut cells.throttle]));
         let holds = self.agents.iter_mut().flat_map(|cells| &mut cells.holds);
         slices.chain(holds).for_each(|census| census.settle(uclk, NO_LIMIT));
         for cells in &mut self.devices {

@@ -2,7 +2,7 @@
 
 use pericore_dram::Pending;
 use pericore_engine::NEVER;
-use pericore_facts::e5_2600::{Record, RequestKind};
+use pericore_facts::e5_2600::{Record, RequestKind, RingKind};
 
 use super::egress::EgressCells;
 use super::stay::Stay;
@@ -26,10 +26,16 @@ pub struct HomeCells {
     pub tracker: Stay,
     /// Full lines handed to the memory controller.
     pub written: u64,
+    /// Full lines of isochronous devices handed to it.
+    pub written_isochronous: u64,
     /// Parts of lines handed to it.
     pub written_parts: u64,
     /// Reads answered with data straight to the core.
     pub to_core: u64,
+    /// Reads whose data would have gone so, had not another cache sent it.
+    pub not_direct: u64,
+    /// No data goes straight to cores.
+    pub no_direct: Census,
     /// Reads answered with data to the slice.
     pub to_cache: u64,
     /// Reads answered with data to another socket.
@@ -44,14 +50,16 @@ pub struct HomeCells {
     pub directory_updates: [u64; 2],
     /// Reads that found their channel idle, and those that did not.
     pub bypasses: [u64; 2],
-    /// Queues for the address and the data ring.
-    pub egress: [EgressCells; 2],
+    /// Queues for the rings, but for that of snoops, by which the home agent sends nothing.
+    pub egress: [EgressCells; RingKind::COUNT - 1],
     /// Requests that wait for another to the same line.
     pub conflicts: Census,
     /// Messages that wait for a link: by the address ring for either link, by the data ring.
     pub no_link: [Census; 4],
     /// Credits of the read and the write queues that are in use.
     pub credits: [[Census; 4]; 2],
+    /// Those of isochronous requests.
+    pub special_credits: [[Census; 4]; 2],
 }
 
 impl HomeCells {
@@ -72,7 +80,11 @@ impl HomeCells {
             self.writes[usize::from(remote)] += u64::from(kind.writes_memory());
             if record.written != NEVER {
                 let partial = kind == RequestKind::StreamPart && !record.completed;
-                *(if partial { &mut self.written_parts } else { &mut self.written }) += 1;
+                *match (partial, record.isochronous) {
+                    (true, _) => &mut self.written_parts,
+                    (false, true) => &mut self.written_isochronous,
+                    (false, false) => &mut self.written,
+                } += 1;
             }
             false
         };
@@ -92,13 +104,18 @@ impl HomeCells {
         }
     }
 
-    /// Brings the running sums up to the uncore cycle `now`; `pending` are the sizes of the read and the write queues.
-    pub fn settle(&mut self, now: u64, pending: [u64; 2]) {
+    /// Brings the running sums up to the uncore cycle `now`; `pending` are the sizes of the read and the write queues,
+    /// of which `special` entries are for isochronous requests.
+    pub fn settle(&mut self, now: u64, pending: [u64; 2], special: u64) {
         self.egress.iter_mut().for_each(|queue| queue.settle(now));
-        self.no_link.iter_mut().chain([&mut self.conflicts]).for_each(|census| census.settle(now, NO_LIMIT));
+        self.no_link
+            .iter_mut()
+            .chain([&mut self.conflicts, &mut self.no_direct])
+            .for_each(|census| census.settle(now, NO_LIMIT));
         for (credits, room) in self.credits.iter_mut().zip(pending) {
-            credits.iter_mut().for_each(|census| census.settle(now, room));
+            credits.iter_mut().for_each(|census| census.settle(now, room - special));
         }
+        self.special_credits.iter_mut().flatten().for_each(|census| census.settle(now, special));
     }
 
     /// Cycles without a credit for a queue.
@@ -106,9 +123,18 @@ impl HomeCells {
         self.credits[queue as usize][channel].full()
     }
 
+    /// Cycles without one for isochronous requests, where there are such.
+    pub const fn no_special_credits(&self, queue: Pending, channel: usize) -> u64 {
+        self.special_credits[queue as usize][channel].full()
+    }
+
     /// True if nothing waits, and all credits are there.
     pub fn is_empty(&self) -> bool {
-        let censuses = self.no_link.iter().chain(self.credits.iter().flatten()).chain([&self.conflicts]);
+        let censuses = self
+            .no_link
+            .iter()
+            .chain(self.credits.iter().chain(&self.special_credits).flatten())
+            .chain([&self.conflicts]);
         censuses.into_iter().all(|census| census.live == 0) && self.egress.iter().all(EgressCells::is_empty)
     }
 }

@@ -1,7 +1,7 @@
 //! The totals of links between sockets.
 
 use pericore_engine::{Clocks, NEVER, Period, Tick};
-use pericore_facts::e5_2600::{Class, Credit, IoClass, LinkState, PacketKind, PacketRecord, PacketStation};
+use pericore_facts::e5_2600::{Class, Credit, IoClass, LinkStall, LinkState, PacketKind, PacketRecord, PacketStation};
 
 use super::stay::Stay;
 use crate::census::{Census, NO_LIMIT};
@@ -95,6 +95,8 @@ pub struct LinkCells {
     pub returned: u64,
     /// By [`LinkState`].
     pub power: [Census; LinkState::COUNT],
+    /// By [`LinkStall::index`].
+    pub stalls: [Census; LinkStall::COUNT],
 }
 
 impl LinkCells {
@@ -123,6 +125,7 @@ impl LinkCells {
             returning: Stay::default(),
             returned: 0,
             power: Default::default(),
+            stalls: Default::default(),
         }
     }
 
@@ -186,7 +189,7 @@ impl LinkCells {
         self.ring.iter_mut().chain(&mut self.io).for_each(|census| census.settle(uclk, NO_LIMIT));
         self.shared.settle(uclk, shared);
         let buffers = [&mut self.transmit, &mut self.receive].into_iter();
-        buffers.chain(&mut self.power).for_each(|census| census.settle(qclk, NO_LIMIT));
+        buffers.chain(&mut self.power).chain(&mut self.stalls).for_each(|census| census.settle(qclk, NO_LIMIT));
     }
 
     /// Adds what a packet has done before `now` at the link that sends it.

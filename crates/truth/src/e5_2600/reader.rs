@@ -98,6 +98,11 @@ impl FactReader<E5Fact<'_>> for Ledger {
                 self.cells.devices[usize::from(socket)].bounces += 1;
                 self.cells.rings[usize::from(socket)].go_round(came);
             }
+            E5Fact::CoreBounces(slice, came) => {
+                let (slice, of_socket) = (usize::from(slice), self.shape.slices / self.shape.sockets);
+                self.cells.slices[slice].bounces[came.kind as usize] += 1;
+                self.cells.rings[slice / of_socket].go_round(came);
+            }
             E5Fact::Handles(socket, message) => self.cells.agents[usize::from(socket)].messages[message as usize] += 1,
             E5Fact::Enters(..) => {}
             E5Fact::Leaves(socket, state, since) => {

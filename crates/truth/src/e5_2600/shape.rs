@@ -13,6 +13,8 @@ pub struct Shape {
     pub channels: usize,
     /// Entries of a read and of a write pending queue.
     pub pending: [u64; 2],
+    /// Those of them that are kept for isochronous requests.
+    pub special: u64,
     /// Links of the machine, each end counted; none with one socket.
     pub links: usize,
     /// Link clocks from one end to the other.

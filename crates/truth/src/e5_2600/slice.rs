@@ -2,7 +2,7 @@
 
 use pericore_engine::NEVER;
 use pericore_facts::LineState;
-use pericore_facts::e5_2600::{IO_THREAD, IngressQueue, Rare, Record, Refusal, RequestKind, SliceState};
+use pericore_facts::e5_2600::{IO_THREAD, IngressQueue, Rare, Record, Refusal, RequestKind, RingKind, SliceState};
 
 use super::stay::Stay;
 use crate::census::Census;
@@ -68,6 +68,10 @@ pub struct SliceCells {
     pub waited: u64,
     /// Messages that waited for long, by ring.
     pub starved: [u64; 4],
+    /// Messages to cores that went round again, by ring.
+    pub bounces: [u64; RingKind::COUNT],
+    /// Its stop holds new messages back.
+    pub throttle: Census,
 }
 
 impl SliceCells {
@@ -84,6 +88,8 @@ impl SliceCells {
             states: Default::default(),
             waited: 0,
             starved: [0; 4],
+            bounces: [0; RingKind::COUNT],
+            throttle: Census::default(),
         }
     }
 

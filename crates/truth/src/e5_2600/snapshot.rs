@@ -27,7 +27,10 @@ impl Snapshot {
     /// True if nothing is in any queue, and all credits are there: so it must be when all has drained.
     pub fn is_empty(&self) -> bool {
         let Cells { slices, homes, links, devices, agents, channels, .. } = &self.cells;
-        let states = slices.iter().flat_map(|cells| &cells.states).chain(agents.iter().flat_map(|cells| &cells.holds));
+        let states = slices
+            .iter()
+            .flat_map(|cells| cells.states.iter().chain([&cells.throttle]))
+            .chain(agents.iter().flat_map(|cells| &cells.holds));
         let io = devices.iter().flat_map(|cells| cells.egress.iter().chain(&cells.ingress).chain(&cells.credits));
         let pending = channels.iter().flat_map(|cells| &cells.queues);
         states.chain(io).chain(pending).all(|census| census.live == 0)

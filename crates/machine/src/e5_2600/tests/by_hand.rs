@@ -65,3 +65,52 @@ fn every_try_in_vain_counts() {
     // A line that the shared pool turns away takes the class's own credit, or is turned away there, too.
     assert_eq!(shared, reserved + of("VN0_CREDITS_USED.DRS"));
 }
+
+/// Table 2-47: FULL_ISOCH. Eight of sixteen devices have deadlines, and write 2,000 of 4,000 lines past the caches. The
+/// others' lines stay in the LLC's ways for devices until others need these.
+#[test]
+fn what_isochronous_devices_write_goes_to_memory_as_such() {
+    let parameters = Parameters { isochronous_entries: 2, ..Parameters::e5_2680() };
+    let [from, to] = run_parts(parameters, "dma-write:requests=4000,threads=16,isoc=50,footprint=1M");
+    let window = Window::between(&from, &to);
+    assert_eq!(of(&window, "ha", "IMC_WRITES.FULL_ISOCH", 1), 2000);
+}
+
+/// MAJOR_MODES: while an isochronous transaction waits, only such are processed. One reads a line of an idle channel:
+/// its row is opened at once, and read 11 cycles later (tRCD of DDR3-1600). The only credit is away from the home agent
+/// on, 22 cycles before that, until the line is read: 22 + 11 * 27 / 8 = 59.1 cycles, and at most one more of each
+/// clock.
+#[test]
+fn an_isochronous_read_has_its_mode_and_its_credit() {
+    let parameters = Parameters { isochronous_entries: 1, ..Parameters::e5_2680() };
+    for (isoc, mode, credit) in [(100, 11..=12, 59..=63), (0, 0..=0, 0..=0)] {
+        let [from, to] =
+            run_parts(parameters.clone(), &format!("dma-read:requests=1,threads=1,footprint=1M,isoc={isoc}"));
+        let window = Window::between(&from, &to);
+        assert!(mode.contains(&of(&window, "imc", "MAJOR_MODES.ISOCH", 4)), "{isoc} %");
+        let channels = ["CHN0", "CHN1", "CHN2", "CHN3"];
+        let away: u64 = channels.map(|c| of(&window, "ha", &format!("RPQ_CYCLES_NO_SPEC_CREDITS.{c}"), 1)).iter().sum();
+        assert!(credit.contains(&away), "{isoc} %: {away}");
+    }
+}
+
+/// Direct2Core: data goes to the core without passing its slice. Of 64 lines that another socket has written, all come
+/// from its caches; switched off, none of 64 loads gets its data straight, and all cycles count.
+#[test]
+fn direct2core_is_overridden_where_a_cache_has_the_line_and_can_be_switched_off() {
+    let written = "phase written\nworkload stream:requests=64,read=0,threads=1,footprint=4k,socket=1,memory=0\n\
+        phase read\nworkload stream:requests=64,read=100,threads=1,footprint=4k,socket=0,memory=0";
+    let [from, to] = run_parts(Parameters::e5_2680().with_sockets(2), written);
+    let window = Window::between(&from, &to);
+    assert_eq!(of(&window, "ha", "DIRECT2CORE_TXN_OVERRIDE", 2), 64);
+    assert_eq!(of(&window, "ha", "DIRECT2CORE_COUNT", 2), 0);
+    for (on, straight) in [(true, 64), (false, 0)] {
+        let parameters = Parameters { direct_to_core: on, ..Parameters::e5_2680() };
+        let [from, to] = run_parts(parameters, "stream:requests=64,read=100,threads=1,footprint=4k");
+        let window = Window::between(&from, &to);
+        let ha = |event| of(&window, "ha", event, 1);
+        assert_eq!(ha("DIRECT2CORE_COUNT"), straight);
+        assert_eq!(ha("TxR_BL.DRS_CACHE"), 64 - straight);
+        assert_eq!(ha("DIRECT2CORE_CYCLES_DISABLED"), if on { 0 } else { ha("CLOCKTICKS") });
+    }
+}

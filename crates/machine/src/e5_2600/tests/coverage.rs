@@ -20,11 +20,12 @@ use pericore_parts::work::Worker;
 use pericore_workload::Scenario;
 
 /// The shipped scenarios, and the machines that they are for.
-const SHIPPED: [(&str, &str, &str); 10] = [
+const SHIPPED: [(&str, &str, &str); 11] = [
     ("cores", "e5-2600", include_str!("../../../scenarios/cores.scenario")),
     ("devices", "e5-2600", include_str!("../../../scenarios/devices.scenario")),
     ("heat", "e5-2600", include_str!("../../../scenarios/heat.scenario")),
     ("night", "e5-2600", include_str!("../../../scenarios/night.scenario")),
+    ("isochronous", "e5-2600:isochronous=4,direct2core=0", include_str!("../../../scenarios/isochronous.scenario")),
     ("memory", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/memory.scenario")),
     ("turbo", "e5-2600:regions=12,ranks=8", include_str!("../../../scenarios/turbo.scenario")),
     ("sockets", "e5-2600:sockets=2", include_str!("../../../scenarios/sockets.scenario")),
@@ -217,7 +218,8 @@ fn labels(tallies: &[(&'static str, Tally)], reasons: &Reasons) -> Vec<Row> {
                 let full = format!("{}/{name}", unit.name);
                 if scenarios.is_empty() {
                     let reason = out.find(&full).map(Label::OutOfCount);
-                    return reason.unwrap_or_else(|| Label::Absent(reasons.find(unit.name, &name).unwrap()));
+                    return reason
+                        .unwrap_or_else(|| Label::Absent(reasons.find(unit.name, &name).unwrap_or("no reason")));
                 }
                 assert!(!out.has(&full), "coverage/e5-2600.out.txt has {full}, which counts");
                 let is_named = named.pairs().any(|(_, events)| fits(events.as_bytes(), full.as_bytes()));
@@ -243,6 +245,6 @@ fn labels(tallies: &[(&'static str, Tally)], reasons: &Reasons) -> Vec<Row> {
 }
 
 /// Per cent of the guide's selections that must count.
-const LEAST: f64 = 93.0;
+const LEAST: f64 = 94.9;
 /// Per cent of the events and of the selections in the count that must count, not scripted.
-const SHARES: [f64; 2] = [91.0, 87.0];
+const SHARES: [f64; 2] = [97.0, 93.0];

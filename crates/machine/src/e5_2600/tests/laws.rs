@@ -28,7 +28,7 @@ impl Sums<'_> {
 fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let sums = Sums(Window::between(from, to), sockets(workload));
     let cbo = |event| sums.of("cbo", event, &[("nid", 0xF)]);
-    let (ha, imc) = (|event: &str| sums.of("ha", event, &[]), |event| sums.of("imc", event, &[]));
+    let (ha, imc) = (|event: &str| sums.of("ha", event, &[]), |event: &str| sums.of("imc", event, &[]));
     let opcode = |event, opc| sums.of("cbo", event, &[("opc", opc)]);
     let state = |event, state| sums.of("cbo", event, &[("state", state)]);
     let equal = |left: u64, right: u64, law: &str| assert_eq!(left, right, "{workload}: {law}");
@@ -105,14 +105,30 @@ fn check(workload: &str, from: &Snapshot, to: &Snapshot) {
     let (read, written) = bytes.fold((0, 0), |sum, bytes| (sum.0 + bytes.read, sum.1 + bytes.written));
     equal(read, 64 * imc("CAS_COUNT.RD"), "bytes read");
     equal(written, 64 * imc("CAS_COUNT.WR"), "bytes written");
-    let modes = imc("MAJOR_MODES.READ") + imc("MAJOR_MODES.WRITE") + imc("MAJOR_MODES.PARTIAL");
-    equal(modes, imc("CLOCKTICKS"), "a channel is always in a mode");
+    let modes = ["READ", "WRITE", "PARTIAL", "ISOCH"].map(|mode| imc(&format!("MAJOR_MODES.{mode}")));
+    equal(modes.iter().sum(), imc("CLOCKTICKS"), "a channel is always in a mode");
+    check_rings(workload, &sums);
     let data = sums.0.data_reads();
     equal(data.misses, state("LLC_LOOKUP.DATA_READ", 0x01), "data read misses");
     if let Some(latency) = data.miss_latency {
         let cycles = opcode("TOR_OCCUPANCY.MISS_OPCODE", 0x182) as f64;
         assert!((latency - cycles / data.misses as f64).abs() < 1e-9, "{workload}: mean latency");
     }
+}
+
+/// What waits at the home agent for its ring are completions, each for a cycle at least; what a core does not take
+/// passes every stop once more.
+fn check_rings(workload: &str, sums: &Sums<'_>) {
+    let (ha, cbo) = (|event: &str| sums.of("ha", event, &[]), |event: &str| sums.of("cbo", event, &[]));
+    let waited = ha("TxR_AK_INSERTS.ALL");
+    assert!(waited <= ha("TxR_AK_NDR"), "{workload}: {waited} acknowledgements have waited");
+    assert!(waited <= ha("TxR_AK_OCCUPANCY.ALL"), "{workload}: {waited} acknowledgements have waited");
+    assert!(ha("TxR_AK_CYCLES_NE.ALL") <= ha("TxR_AK_OCCUPANCY.ALL"), "{workload}: one waits in each such cycle");
+    let sent_by_cores = cbo("TxR_INSERTS.AK_CORE");
+    assert!(cbo("RING_BOUNCES.IV_CORE") == 0 || sent_by_cores > 0, "{workload}: snoops that bounced are answered");
+    let seen: u64 =
+        ["CW_EVEN", "CW_ODD", "CCW_EVEN", "CCW_ODD"].map(|way| ha(&format!("RING_BL_USED.{way}"))).iter().sum();
+    assert!(2 * cbo("RING_BOUNCES.BL_CORE") <= seen, "{workload}: home agents see lines that go round");
 }
 
 /// What one end of a link sends, the other receives; flits add up; credits come back.
@@ -159,6 +175,13 @@ fn check_links(workload: &str, from: &Snapshot, to: &Snapshot) {
             let on = qpi(&format!("{direction}_POWER_CYCLES")) + qpi(&format!("{direction}P_POWER_CYCLES"));
             equal(on + qpi("L1_POWER_CYCLES"), qpi("CLOCKTICKS"), "a direction is always in a power state");
         }
+        for class in ["HOM", "SNP", "NDR", "DRS", "NCB", "NCS"] {
+            let stalled = qpi(&format!("RxL_STALLS.BGF_{class}"));
+            let waited = qpi(&format!("RxL_OCCUPANCY_{class}"));
+            assert!(stalled <= waited, "{workload}: link {link}: {class} stalled for {stalled}, waited for {waited}");
+        }
+        let no_room = qpi("TxL_CRC_NO_CREDITS.FULL") + qpi("TxL_CRC_NO_CREDITS.ALMOST_FULL");
+        assert!(no_room == 0 || qpi("RxL_CRC_ERRORS.NORMAL_OP") + there("RxL_CRC_ERRORS.NORMAL_OP") > 0, "{workload}");
         equal(qpi("L1_POWER_CYCLES"), there("L1_POWER_CYCLES"), "both ends of a link are off at once");
         let (bypass, bypass_data) = (qpi("TxL_FLITS_G2.NCB_NONDATA"), qpi("TxL_FLITS_G2.NCB_DATA"));
         equal(data, qpi("TxL_FLITS_G1.DRS_DATA") + bypass_data, "payload is of data responses and non-coherent writes");

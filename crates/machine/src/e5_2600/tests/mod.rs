@@ -70,10 +70,38 @@ const WORKLOADS: &[&str] = &[
     "2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=40",
     "2 ntstore:requests=2000,remote=50,partial=30",
     "4 mixed:requests=6000,remote=60,footprint=64k",
+    "4 mixed:requests=8000,remote=75,read=60,footprint=1M",
+    "2 mixed:requests=12000,remote=60,footprint=64k",
+    "isochronous=2 dma-read:requests=4000,threads=16,stride=128k,footprint=4G,isoc=50",
+    "isochronous=2 dma-write:requests=4000,threads=16,stride=128k,footprint=4G,isoc=50",
+    "direct2core=0 2 random:requests=3000,remote=50,read=90,footprint=256k",
+    "2 dma-read:requests=4000,threads=16,remote=100,stride=128k,footprint=4G",
+    DAMAGED,
+    DOORBELLS,
+    "dma-write:requests=6000,threads=16,stride=128k,footprint=4G",
     "few-credits 2 random:requests=4000,remote=50,read=50,footprint=1M",
     "few-credits 2 stream:requests=8000,stride=128k,footprint=1G,read=0,remote=90",
     "few-credits 4 random:requests=4000,remote=75,read=50,footprint=256k",
 ];
+
+/// Cores of four sockets reach for devices of the others, as often as they can.
+const DOORBELLS: &str = "4 \nphase doorbells
+  idle 30us
+  remote-device-write every 100ns
+  device-write every 100ns
+phase polling
+  idle 30us
+  remote-device-read every 100ns
+  device-read every 100ns
+phase rest
+  idle 3us
+";
+
+/// Links that damage one packet in twenty.
+const DAMAGED: &str = "2 \nphase damaged
+  workload stream:requests=6000,remote=90,stride=128k,footprint=1G,read=0
+  link-error every 20packets
+";
 
 /// Heat, bounds of the frequency, throttling and errors.
 const HOT: &str = "

@@ -40,7 +40,8 @@ pub fn meaning(
             Measure::Occupancy
         }
         _ if event.ends_with("FLITS_G0") || event.ends_with("POWER_CYCLES") => Measure::Occupancy,
-        _ if event.starts_with("VNA_CREDIT_CYCLES") || event.ends_with("NO_REG_CREDITS") => Measure::Occupancy,
+        _ if event.starts_with("VNA_CREDIT_CYCLES") || event.contains("_CYCLES_NO_") => Measure::Occupancy,
+        "RING_SRC_THRTL" | "RxL_STALLS" | "TxL_CRC_NO_CREDITS" | "DIRECT2CORE_CYCLES_DISABLED" => Measure::Occupancy,
         "CONFLICT_CYCLES" | "IGR_NO_CREDIT_CYCLES" => Measure::Occupancy,
         _ if event.ends_with("CYCLES_NE") || event.ends_with("CKE_CYCLES") || event == "POWER_THROTTLE_CYCLES" => {
             Measure::NonEmpty
@@ -167,20 +168,21 @@ pub fn meaning(
         }
         // The two banks are told apart; what is full has a signal of its own.
         _ if unit == "ha"
-            && event.contains("_AD_") | event.contains("_BL_")
+            && event.contains("_AD_") | event.contains("_AK_") | event.contains("_BL_")
             && event.starts_with("TxR")
-            && !event.ends_with("FULL") =>
+            && !event.ends_with("FULL")
+            && event != "TxR_AK_NDR" =>
         {
-            let signal = if event.contains("_AD_") { "egress_ad" } else { "egress_bl" };
+            let signal = format!("egress_{}", event[4..6].to_lowercase());
             let (bank, of) = (
-                get(signal, "sub"),
+                get(&signal, "sub"),
                 match subevent {
                     "SCHED0" => 1,
                     "SCHED1" => 2,
                     _ => 3,
                 },
             );
-            made(signal, Box::new(move |tag| bank(tag) & of != 0))
+            made(&signal, Box::new(move |tag| bank(tag) & of != 0))
         }
         _ if subevent.is_empty() => made(event, Box::new(|_| true)),
         _ => {

@@ -16,7 +16,8 @@ fn started() -> (Ledger, PowerUnit) {
     let family = pericore_catalog::family("e5-2600").unwrap();
     let clocks = Clocks::new(2700, 800).unwrap();
     let opcodes = super::super::opcodes(&Wiring::new(family, 1)).unwrap();
-    let shape = Shape { sockets: 1, slices: 1, channels: 1, pending: [1; 2], links: 0, flight: 0, shared: 0 };
+    let shape =
+        Shape { sockets: 1, slices: 1, channels: 1, pending: [1; 2], special: 0, links: 0, flight: 0, shared: 0 };
     let mut ledger = Ledger::new(clocks, opcodes, shape);
     let mut unit = PowerUnit::new(0, 8, clocks.ticks_per_second);
     unit.start(&mut ledger);
@@ -107,7 +108,8 @@ fn memory_sheds_phases_while_all_cores_sleep() {
 fn memory_at_its_full_rate_is_not_hot_however_long_phases_are() {
     let (mut ledger, mut unit) = started();
     let usual = MemoryConditions::default();
-    let sensed = |now: Tick| Sensed { carried: now * 800 / MICROSECOND, busy: 8, devices: false, works: true };
+    let sensed =
+        |now: Tick| Sensed { carried: now * 800 / MICROSECOND, requested: 0, busy: 8, devices: false, works: true };
     let (mut now, mut begins) = (0, 0);
     for length in std::iter::repeat_n(3, 60).chain([400]) {
         begins += length * MICROSECOND;

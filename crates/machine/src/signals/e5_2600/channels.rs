@@ -24,7 +24,7 @@ pub struct ChannelWires {
     /// Writes that replace a pending write.
     write_hit: Wire,
     /// Major mode, with the tags of read, write and partial.
-    mode: (Levels, [u64; 3]),
+    mode: (Levels, [u64; MajorMode::COUNT]),
     /// Reads that close a row in use, with the tags of a read's and a write's row.
     preemption: (Wire, [u64; 2]),
     /// Clock enabled, with the tag of each rank.
@@ -162,6 +162,7 @@ pub fn bind_channel(
     ];
     let (mode, read) = subevent("MAJOR_MODES", "READ")?;
     let (write, partial) = (subevent("MAJOR_MODES", "WRITE")?.1, subevent("MAJOR_MODES", "PARTIAL")?.1);
+    let isochronous = if parameters.isochronous_entries > 0 { subevent("MAJOR_MODES", "ISOCH")?.1 } else { 0 };
     let (preemption, preempt_read) = subevent("PREEMPTION", "RD_PREEMPT_RD")?;
     let preempt_write = subevent("PREEMPTION", "RD_PREEMPT_WR")?.1;
     let mut by_rank = |event| {
@@ -180,7 +181,7 @@ pub fn bind_channel(
         full: [signal("RPQ_CYCLES_FULL")?.into(), signal("WPQ_CYCLES_FULL")?.into()],
         read_hit: signal("WPQ_READ_HIT")?,
         write_hit: signal("WPQ_WRITE_HIT")?,
-        mode: (mode.into(), [read, write, partial]),
+        mode: (mode.into(), [read, write, partial, isochronous]),
         preemption: (preemption, [preempt_read, preempt_write]),
         clock,
         throttle,

@@ -82,15 +82,23 @@ impl<S: SignalSink> E5Emitter<'_, S> {
             UncoreUse::Credit(home, queue, channel) => {
                 &mut signals.homes[usize::from(home)].credits[queue as usize][usize::from(channel)]
             }
+            UncoreUse::SpecialCredit(home, queue, channel) => {
+                &mut signals.homes[usize::from(home)].special_credits[queue as usize][usize::from(channel)]
+            }
             UncoreUse::Slice(slice, state) => {
                 let pressure = &mut signals.slices[usize::from(slice)].pressure;
                 pressure.holds[state as usize] = on;
                 return pressure.states.0.switch(pressure.states.1[state as usize], on, at, *sink);
             }
+            UncoreUse::Throttle(slice) => {
+                let wire = signals.slices[usize::from(slice)].pressure.throttle;
+                return if on { sink.enter(wire, 0, at) } else { sink.leave(wire, 0, at) };
+            }
             UncoreUse::Conflict(home) => &mut signals.homes[usize::from(home)].conflicts,
+            UncoreUse::NoDirect(home) => &mut signals.homes[usize::from(home)].no_direct,
             UncoreUse::NoLink(home, way) => &mut signals.homes[usize::from(home)].no_link[usize::from(way)],
-            UncoreUse::HomeEgress(home, data, bank) => {
-                &mut signals.homes[usize::from(home)].egress[usize::from(data)][usize::from(bank)]
+            UncoreUse::HomeEgress(home, ring, bank) => {
+                &mut signals.homes[usize::from(home)].egress[ring as usize][usize::from(bank)]
             }
             UncoreUse::IoEgress(socket, queue) => &mut signals.devices[usize::from(socket)].egress[queue as usize],
             UncoreUse::IoIngress(socket, class) => &mut signals.devices[usize::from(socket)].ingress[class as usize],
@@ -99,6 +107,10 @@ impl<S: SignalSink> E5Emitter<'_, S> {
             UncoreUse::Link(link, state) => {
                 let wire = signals.links[usize::from(link)].power[state as usize];
                 return if on { sink.enter(wire, 0, at) } else { sink.leave(wire, 0, at) };
+            }
+            UncoreUse::Stall(link, stall) => {
+                let (wire, tag) = signals.links[usize::from(link)].stalls[stall.index()];
+                return if on { sink.enter(wire, tag, at) } else { sink.leave(wire, tag, at) };
             }
             UncoreUse::Hold(socket, stage) => {
                 let (wire, tag) = signals.agents[usize::from(socket)].hold(stage);
@@ -142,6 +154,11 @@ impl<S: SignalSink> FactReader<E5Fact<'_>> for E5Emitter<'_, S> {
             E5Fact::Bounces(socket, came) => {
                 self.sink.pulse(self.signals.devices[usize::from(socket)].bounces, 0, at, 1);
                 self.signals.rings.go_round(socket, came, at, self.sink);
+            }
+            E5Fact::CoreBounces(slice, came) => {
+                let (wire, tags) = self.signals.slices[usize::from(slice)].pressure.bounces;
+                self.sink.pulse(wire, tags[came.kind as usize], at, 1);
+                self.signals.rings.go_round((slice >> self.signals.slice_bits) as u8, came, at, self.sink);
             }
             E5Fact::Handles(socket, message) => {
                 for (wire, tag) in self.signals.agents[usize::from(socket)].of_message(message) {

@@ -1,8 +1,7 @@
 //! The signals of home agents.
 
-use pericore_dram::Pending;
 use pericore_engine::Tick;
-use pericore_facts::e5_2600::{Record, RequestKind, RequestStation};
+use pericore_facts::e5_2600::{Rare, Record, RequestKind, RequestStation, RingKind};
 use pericore_hardware::signal::{SignalSink, Wire, Wiring, WiringError};
 use pericore_models::e5_2600::Parameters;
 
@@ -27,8 +26,8 @@ pub struct HomeWires {
     pub tracker: (Levels, [u64; 2]),
     /// Requests by region.
     regions: [(Pulses, u64); REGIONS],
-    /// Whole lines, parts.
-    written: [(Pulses, u64); 2],
+    /// Whole lines, parts, whole lines of isochronous devices.
+    written: [(Pulses, u64); 3],
     to_cache: (Pulses, u64),
     to_core: (Pulses, u64),
     to_remote: Tagged,
@@ -37,8 +36,8 @@ pub struct HomeWires {
     snoops: Tagged,
     /// Messages that wait for a link: by the address ring for either link, and by the data ring.
     pub no_link: [ShownLevel; 4],
-    /// Messages that wait: by ring, address and data, and bank.
-    pub egress: [[ShownLevel; BANKS]; 2],
+    /// Messages that wait: by ring and bank; the home agent sends none by the ring of snoops.
+    pub egress: [[ShownLevel; BANKS]; RingKind::COUNT - 1],
     pub conflicts: ShownLevel,
     /// Reads that found their line's directory bit clear, and set; bits that were cleared, and set.
     directory_lookup: (Wire, [u64; 2]),
@@ -47,17 +46,23 @@ pub struct HomeWires {
     bypass: (Pulses, [u64; 2]),
     /// Credits in use, for reads and for writes, by channel.
     pub credits: [[ShownLevel; 4]; 2],
+    /// The same of those for isochronous requests.
+    pub special_credits: [[ShownLevel; 4]; 2],
     direct: Pulses,
+    not_direct: Pulses,
+    /// No data goes straight to cores.
+    pub no_direct: ShownLevel,
 }
 
 impl HomeWires {
     /// Asks who listens; to be done whenever counters may have been programmed. True if what stands must be said.
     pub fn listen<S: SignalSink>(&mut self, sink: &S) -> bool {
-        let Self { reads, writes, bypass, written, to_cache, to_core, regions, completion, direct, .. } = self;
-        let pulses = [&mut reads.0, &mut writes.0, &mut bypass.0, completion, direct].into_iter();
+        let Self { reads, writes, bypass, written, to_cache, to_core, regions, completion, direct, not_direct, .. } =
+            self;
+        let pulses = [&mut reads.0, &mut writes.0, &mut bypass.0, completion, direct, not_direct].into_iter();
         let tagged = written.iter_mut().chain([to_cache, to_core]).chain(regions).map(|(wire, _)| wire);
         pulses.chain(tagged).for_each(|wire| wire.listen(sink));
-        let credits = self.credits.iter_mut().flatten();
+        let credits = self.credits.iter_mut().chain(&mut self.special_credits).flatten();
         credits.fold(self.tracker.0.listen(sink), |new, level| level.listen_to_full(sink) | new)
     }
 
@@ -86,7 +91,7 @@ impl HomeWires {
             }
             RequestStation::Written => {
                 let part = record.kind == RequestKind::StreamPart && !record.completed;
-                let (wire, tag) = &self.written[usize::from(part)];
+                let (wire, tag) = &self.written[if record.isochronous { 2 } else { usize::from(part) }];
                 wire.emit(*tag, at, sink);
             }
             RequestStation::DirectoryRead => self.directory(at, self.directory_lookup, record, sink),
@@ -113,7 +118,10 @@ impl HomeWires {
             }
         } else if !data {
             self.completion.emit(0, at, sink);
-        } else if record.kind.only_reads() {
+            if record.has(Rare::NotDirect) {
+                self.not_direct.emit(0, at, sink);
+            }
+        } else if record.direct_to_core {
             // Loads get their data straight.
             self.direct.emit(0, at, sink);
             self.to_core.0.emit(self.to_core.1, at, sink);
@@ -150,31 +158,47 @@ pub fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> R
     }
     let written = subevent("IMC_WRITES", "FULL")?;
     let written_part = subevent("IMC_WRITES", "PARTIAL")?;
+    let special = parameters.isochronous_entries;
+    let written_special = if special > 0 { subevent("IMC_WRITES", "FULL_ISOCH")? } else { written };
     let (to_cache, to_core) = (subevent("TxR_BL", "DRS_CACHE")?, subevent("TxR_BL", "DRS_CORE")?);
     let ((bypass, taken), (_, not_taken)) = (subevent("BYPASS_IMC", "TAKEN")?, subevent("BYPASS_IMC", "NOT_TAKEN")?);
-    let mut credits = [[ShownLevel::NOTHING; 4]; 2];
-    let rooms = [(Pending::Reads, parameters.dram.reads), (Pending::Writes, parameters.dram.writes)];
-    for (event, (queue, room)) in ["RPQ_CYCLES_NO_REG_CREDITS", "WPQ_CYCLES_NO_REG_CREDITS"].into_iter().zip(rooms) {
-        let of_channels = credits[queue as usize].iter_mut().zip(["CHN0", "CHN1", "CHN2", "CHN3"]);
-        for (level, name) in of_channels.take(parameters.channels.into()) {
-            *level = ShownLevel::NOTHING.full(subevent(event, name)?, room.into());
+    let mut of_channels = |kind: &str, rooms: [u8; 2]| {
+        let mut credits = [[ShownLevel::NOTHING; 4]; 2];
+        for ((of_queue, queue), room) in credits.iter_mut().zip(["RPQ", "WPQ"]).zip(rooms) {
+            let of_queue = of_queue.iter_mut().zip(["CHN0", "CHN1", "CHN2", "CHN3"]);
+            for (level, name) in of_queue.take(parameters.channels.into()).filter(|_| room > 0) {
+                let tagged = subevent(&format!("{queue}_CYCLES_NO_{kind}_CREDITS"), name)?;
+                *level = ShownLevel::NOTHING.full(tagged, room.into());
+            }
         }
-    }
+        Ok::<_, WiringError>(credits)
+    };
+    let credits = of_channels("REG", parameters.regular_entries())?;
+    let special_credits = of_channels("SPEC", [special; 2])?;
     let no_conflict = subevent("CONFLICT_CYCLES", "NO_CONFLICT")?;
     let mut conflicts = ShownLevel::NOTHING.empty(no_conflict);
     let (mut to_remote, mut completion_remote, mut snoops) = (to_cache, to_cache, to_cache);
-    let (mut no_link, mut egress) = ([ShownLevel::NOTHING; 4], [[ShownLevel::NOTHING; BANKS]; 2]);
+    let mut no_link = [ShownLevel::NOTHING; 4];
+    let mut egress = [[ShownLevel::NOTHING; BANKS]; RingKind::COUNT - 1];
+    for (ring, banks) in [(RingKind::Address, "AD"), (RingKind::Acknowledge, "AK"), (RingKind::Block, "BL")] {
+        // Within the socket, only acknowledgements wait.
+        if !others && ring != RingKind::Acknowledge {
+            continue;
+        }
+        for (level, name) in egress[ring as usize].iter_mut().zip(["SCHED0", "SCHED1"]) {
+            let mut figure = |of: &str| subevent(&format!("TxR_{banks}_{of}"), name);
+            *level = ShownLevel::NOTHING.entries(figure("OCCUPANCY")?);
+            // That of acknowledgements has room for all that wait (assumption).
+            if ring != RingKind::Acknowledge {
+                *level = level.full(figure("CYCLES_FULL")?, BANK_ROOM);
+            }
+        }
+    }
     if others {
         conflicts = conflicts.nonempty(subevent("CONFLICT_CYCLES", "CONFLICT")?);
         snoops = subevent("TxR_AD", "SNP")?;
         for (level, name) in no_link.iter_mut().zip(["AD_QPI0", "AD_QPI1", "BL_QPI0", "BL_QPI1"]) {
             *level = ShownLevel::NOTHING.nonempty(subevent("IGR_NO_CREDIT_CYCLES", name)?);
-        }
-        let events = [("TxR_AD_OCCUPANCY", "TxR_AD_CYCLES_FULL"), ("TxR_BL_OCCUPANCY", "TxR_BL_CYCLES_FULL")];
-        for (banks, (entries, full)) in egress.iter_mut().zip(events) {
-            for (level, name) in banks.iter_mut().zip(["SCHED0", "SCHED1"]) {
-                *level = ShownLevel::NOTHING.entries(subevent(entries, name)?).full(subevent(full, name)?, BANK_ROOM);
-            }
         }
         to_remote = subevent("TxR_BL", "DRS_QPI")?;
         completion_remote = subevent("TxR_AD", "NDR")?;
@@ -187,12 +211,19 @@ pub fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> R
         directory_lookup = (lookup, [subevent("DIRECTORY_LOOKUP", "NO_SNP")?.1, snp]);
         directory_update = (update, [subevent("DIRECTORY_UPDATE", "CLEAR")?.1, set]);
     }
+    // What cannot happen has no wire: its events say so.
+    let (mut not_direct, mut no_direct) = (Wire::default(), ShownLevel::NOTHING);
+    if !parameters.direct_to_core {
+        no_direct = no_direct.nonempty((wiring.signal(socket, "ha", 0, "DIRECT2CORE_CYCLES_DISABLED")?, 0));
+    } else if others {
+        not_direct = wiring.signal(socket, "ha", 0, "DIRECT2CORE_TXN_OVERRIDE")?;
+    }
     Ok(HomeWires {
         reads: (reads.0.into(), by_origin(reads).1),
         writes: (writes.0.into(), by_origin(writes).1),
         tracker: (tracker.0.into(), by_origin(tracker).1),
         regions: regions.map(Pulses::tagged),
-        written: [written, written_part].map(Pulses::tagged),
+        written: [written, written_part, written_special].map(Pulses::tagged),
         to_cache: Pulses::tagged(to_cache),
         to_core: Pulses::tagged(to_core),
         to_remote,
@@ -205,7 +236,10 @@ pub fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> R
         directory_update,
         bypass: (bypass.into(), [not_taken, taken]),
         credits,
+        special_credits,
         completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?.into(),
         direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?.into(),
+        not_direct: not_direct.into(),
+        no_direct,
     })
 }

@@ -3,7 +3,7 @@
 use pericore_catalog::BitRange;
 use pericore_engine::Tick;
 use pericore_facts::e5_2600::{
-    Class, Credit, Flit, Flits, IoClass, LinkState, PacketKind, PacketRecord, PacketStation,
+    Class, Credit, Flit, Flits, IoClass, LinkStall, LinkState, PacketKind, PacketRecord, PacketStation,
 };
 use pericore_hardware::signal::{SignalSink, Wire, Wiring, WiringError};
 
@@ -67,6 +67,8 @@ pub struct LinkWires {
     flits: [FlitWires; 2],
     /// Power states, by [`LinkState`].
     pub power: [Wire; LinkState::COUNT],
+    /// By [`LinkStall::index`].
+    pub stalls: [Tagged; LinkStall::COUNT],
     transmit: Wire,
     transmit_bypassed: Pulses,
     receive: Wire,
@@ -286,6 +288,15 @@ fn bind_link(
     let io_rejected = to_io("IIO_CREDITS_REJECT")?;
     let (direct, success) = wiring.subevent(socket, "qpi", port, "DIRECT2CORE", "SUCCESS")?;
     let (_, failure) = wiring.subevent(socket, "qpi", port, "DIRECT2CORE", "FAILURE_RBT")?;
+    let retry = [("FULL", LinkStall::RetryFull), ("ALMOST_FULL", LinkStall::RetryAlmostFull)];
+    let mut stalls = [(Wire::default(), 0); LinkStall::COUNT];
+    for (name, stall) in retry {
+        stalls[stall.index()] = wiring.subevent(socket, "qpi", port, "TxL_CRC_NO_CREDITS", name)?;
+    }
+    for (name, class) in CLASSES.into_iter().zip(Class::ALL) {
+        let stall = LinkStall::Crossing(class);
+        stalls[stall.index()] = wiring.subevent(socket, "qpi", port, "RxL_STALLS", &format!("BGF_{name}"))?;
+    }
     let mut of_class = |event: &str| {
         let mut wires = [ring; Class::COUNT];
         for (wire, class) in wires.iter_mut().zip(CLASSES) {
@@ -317,6 +328,7 @@ fn bind_link(
             layer("RxL0P_POWER_CYCLES")?,
             layer("L1_POWER_CYCLES")?,
         ],
+        stalls,
         transmit: layer("txq")?,
         transmit_bypassed: layer("TxL_BYPASSED")?.into(),
         receive: layer("rxq")?,

@@ -1,6 +1,6 @@
 //! The signals of what a slice's queues suffer.
 
-use pericore_facts::e5_2600::{IngressQueue, Refusal, SliceState};
+use pericore_facts::e5_2600::{IngressQueue, Refusal, RingKind, SliceState};
 use pericore_hardware::signal::{Wire, Wiring, WiringError};
 
 use super::level::Tagged;
@@ -22,6 +22,10 @@ pub struct PressureWires {
     pub aliased: Tagged,
     /// Messages that went past an empty egress queue.
     pub bypass: Pulses,
+    /// Lines and snoops for cores that went round again, by ring.
+    pub bounces: (Wire, [u64; RingKind::COUNT]),
+    /// New messages are held back.
+    pub throttle: Wire,
     /// Messages that waited long, on the AK and on the BL ring.
     pub starved: [Tagged; 2],
 }
@@ -51,7 +55,11 @@ impl PressureWires {
             (subevent("RxR_EXT_STARVED", "ISMQ")?.1, subevent("RxR_EXT_STARVED", "IRQ")?.1);
         let aliased = subevent("MISC", "WC_ALIASING")?;
         let starved = [subevent("TxR_STARVED", "AK")?, subevent("TxR_STARVED", "BL")?];
+        let (bounces, data) = subevent("RING_BOUNCES", "BL_CORE")?;
+        let snoop = subevent("RING_BOUNCES", "IV_CORE")?.1;
         Ok(Self {
+            throttle: wiring.signal(socket, "cbo", slice, "RING_SRC_THRTL")?,
+            bounces: (bounces, [0, 0, data, snoop]),
             refused: [(requests, [any | full, any | conflict, any | tracker]), responses, snoops],
             states: (states.into(), [bids, responses_starve, requests_starve]),
             holds: [false; SliceState::COUNT],

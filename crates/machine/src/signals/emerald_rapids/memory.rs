@@ -10,7 +10,7 @@ use super::lines::{PLAIN_WRITE, REGULAR, UNDERFILL};
 
 /// Reads that complete a line to be written belong to the writes.
 const fn prefers_writes(mode: MajorMode) -> bool {
-    !matches!(mode, MajorMode::Read)
+    !matches!(mode, MajorMode::Read | MajorMode::Isochronous)
 }
 
 impl<S: SignalSink> SignalMaker<'_, S> {

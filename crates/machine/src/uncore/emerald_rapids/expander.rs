@@ -92,7 +92,16 @@ impl Model {
         let earliest = device.clock.next_cycle(self.now) + 1;
         let cycle = device.channels[sub].last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let queue = if writes { Pending::Writes } else { Pending::Reads };
-        device.channels[sub].announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
+        device.channels[sub].announce(Arrival {
+            cycle,
+            owner: request,
+            line,
+            bank,
+            row,
+            queue,
+            partial,
+            isochronous: false,
+        });
         self.plan_expander(number);
     }
 

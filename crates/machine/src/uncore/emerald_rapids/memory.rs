@@ -275,7 +275,7 @@ impl Model {
         let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let Place { bank, row, .. } = place;
         let queue = if writes { Pending::Writes } else { Pending::Reads };
-        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
+        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial, isochronous: false });
         self.channel_next.bring_forward(number, cycle * clock.ticks());
     }
 

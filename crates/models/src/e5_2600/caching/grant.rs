@@ -51,7 +51,8 @@ impl Model {
             self.slices[usize::from(slice)].llc.set_state(way, LineState::Modified);
         }
         self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
-        self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
+        let delay = self.snoop_takes(slice, self.pool[request].snooped, reader);
+        self.wheel.schedule(self.now + delay, Event::Step.of(request));
     }
 
     /// Takes a line from the snooped cores of a slice's socket, or leaves it there for reading only. True if one had
@@ -90,7 +91,7 @@ impl Model {
             self.latency.llc_quick
         } else {
             self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
-            self.latency.core_snoop
+            self.snoop_takes(slice, victim.cores, reader)
         };
         self.wheel.schedule(self.now + delay, Event::Step.of(request));
     }

@@ -60,6 +60,8 @@ pub struct Slice {
     pub egress: VecDeque<(Message, u8, Tick)>,
     /// First tick at which the ring stop can take another message, once those that wait are gone.
     pub egress_free: Tick,
+    /// Until then its stop holds new messages back; 0 if it does not.
+    pub throttled_until: Tick,
 }
 
 impl Slice {
@@ -83,6 +85,7 @@ impl Slice {
             states: 0,
             egress: VecDeque::with_capacity(64),
             egress_free: 0,
+            throttled_until: 0,
         }
     }
 

@@ -119,7 +119,8 @@ impl Model {
             self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
         } else {
             self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
-            self.wheel.schedule(self.now + self.latency.core_snoop, Event::Step.of(request));
+            let delay = self.snoop_takes(slice, snooped, reader);
+            self.wheel.schedule(self.now + delay, Event::Step.of(request));
         }
     }
 

@@ -185,6 +185,10 @@ impl Model {
             self.device_response(request, reader);
             return;
         }
+        if !self.core_takes(request, reader) {
+            return;
+        }
+        let entry = &self.pool[request];
         let (core, line) = (entry.core, entry.line);
         let right = match entry.record.kind {
             kind if kind.is_for_ownership() => Right::Modified,

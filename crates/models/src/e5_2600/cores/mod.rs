@@ -1,7 +1,10 @@
 //! The cores: threads that issue accesses, and programs.
 
+mod bounces;
 mod issue;
 mod program;
+mod ring_sink;
 mod thread;
 
+pub use ring_sink::RingSink;
 pub use thread::{Thread, ThreadKind, Wanted};

@@ -44,6 +44,8 @@ pub struct Thread {
     pub held: Option<Wanted>,
     pub state: ThreadState,
     pub kind: ThreadKind,
+    /// Of a device, its requests are isochronous.
+    pub isochronous: bool,
     /// Requests of a device that are under way.
     pub outstanding: u8,
     /// Misses, or a device's lines, that its system has seen.

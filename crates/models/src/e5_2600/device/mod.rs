@@ -62,13 +62,16 @@ impl Model {
         let (ready, first) = (state.ready, self.map.first_stop(socket as u8));
         // Devices read and write the memory of their own socket.
         let line = (state.placement.place(access.address) / LINE_BYTES) as u32;
+        let isochronous = state.isochronous;
         let kind = match (access.store, access.whole) {
             (false, _) => RequestKind::IoRead,
-            (true, true) => RequestKind::IoWrite,
-            (true, false) => RequestKind::IoWriteThrough,
+            (true, true) if !isochronous => RequestKind::IoWrite,
+            // What has a deadline goes to memory, past the caches (assumption).
+            _ => RequestKind::IoWriteThrough,
         };
         let slice = self.map.slice(socket as u8, line);
-        let record = self.record(kind, IO_THREAD, slice, line);
+        let mut record = self.record(kind, IO_THREAD, slice, line);
+        record.isochronous = isochronous;
         let request = self.pool.add(record, line, first as u8);
         self.pool[request].thread = thread;
         self.begins(UncoreUse::IoEgress(socket as u8, IoQueue::Address), reader);
@@ -227,7 +230,12 @@ impl Model {
             self.end_step(request, reader);
         } else {
             if device.acknowledge_free > self.now {
-                let came = self.route(RingKind::Acknowledge, self.map.within(slice), self.rings.io());
+                let from = self.map.within(slice);
+                let came = self.route(RingKind::Acknowledge, from, self.rings.io());
+                // It goes on as it came, and passes all stops.
+                let direction = self.rings.to_io(from);
+                let steps = self.rings.steps_to_home(self.rings.io(), direction);
+                self.passes_home_after(socket as u8, direction, steps);
                 reader.read(self.now, E5Fact::Bounces(socket as u8, came));
                 self.wheel.schedule(self.now + ROUND * self.latency.uclk, Event::Data.of(request));
                 return;

@@ -6,6 +6,7 @@ use pericore_engine::{Ring, Tick};
 use pericore_parts::RequestId;
 
 use super::in_hand::InHand;
+use super::ring_slots::Acknowledgements;
 use crate::e5_2600::parameters::{MOST_SOCKETS, Parameters};
 
 /// Memory channels that a home agent serves at most.
@@ -22,6 +23,21 @@ pub struct Trackers {
     pub waiting: u32,
 }
 
+/// Credits for a queue of a channel.
+#[derive(Debug)]
+pub struct QueueCredits {
+    pub free: u8,
+    /// Requests that wait for one.
+    pub waiting: Ring<RequestId, TRACKER>,
+}
+
+impl QueueCredits {
+    /// All of them are free.
+    pub fn new(free: u8) -> Self {
+        Self { free, waiting: Ring::new(0) }
+    }
+}
+
 /// The state of a home agent.
 #[derive(Debug)]
 pub struct HomeAgent {
@@ -31,21 +47,20 @@ pub struct HomeAgent {
     pub accept_free: Tick,
     pub write_free: Tick,
     pub response_free: Tick,
-    pub read_credits: [u8; CHANNELS],
-    pub write_credits: [u8; CHANNELS],
-    /// Requests that wait for a credit.
-    pub reads: [Ring<RequestId, TRACKER>; CHANNELS],
-    pub writes: [Ring<RequestId, TRACKER>; CHANNELS],
+    /// For the channels' queues of reads and of writes: regular credits, and those for isochronous requests.
+    pub credits: [[QueueCredits; CHANNELS]; 2],
+    pub special_credits: [[QueueCredits; CHANNELS]; 2],
     in_hand: InHand,
     /// Snoops and completions that wait for the address ring, and the first tick at which it takes another.
     pub addresses: VecDeque<RequestId>,
     pub address_free: Tick,
+    pub acknowledgements: Acknowledgements,
 }
 
 impl HomeAgent {
     /// The idle home agent of a socket.
     pub fn new(socket: u8, parameters: &Parameters) -> Self {
-        let (reads, writes) = (parameters.dram.reads, parameters.dram.writes);
+        let special = parameters.isochronous_entries;
         // A fixed share for each socket: the real division is set by firmware and not published.
         let others = u16::from(parameters.sockets) - 1;
         let remote = parameters.tracker_remote.checked_div(others).unwrap_or(0);
@@ -56,13 +71,12 @@ impl HomeAgent {
             accept_free: 0,
             write_free: 0,
             response_free: 0,
-            read_credits: [reads; CHANNELS],
-            write_credits: [writes; CHANNELS],
-            reads: std::array::from_fn(|_| Ring::new(0)),
-            writes: std::array::from_fn(|_| Ring::new(0)),
+            credits: parameters.regular_entries().map(|entries| std::array::from_fn(|_| QueueCredits::new(entries))),
+            special_credits: [special; 2].map(|entries| std::array::from_fn(|_| QueueCredits::new(entries))),
             in_hand: InHand::new(parameters.sockets, parameters.tracker_entries),
             addresses: VecDeque::with_capacity(16),
             address_free: 0,
+            acknowledgements: Acknowledgements::new(),
         }
     }
 

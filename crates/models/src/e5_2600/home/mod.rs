@@ -1,5 +1,6 @@
 //! The home agent: its tracker, and the requests that come to it.
 
+mod acknowledgements;
 mod agent;
 mod directory;
 mod finding;
@@ -8,10 +9,11 @@ mod lookups;
 mod queues;
 mod remote;
 mod responses;
+mod ring_slots;
 mod to_memory;
 
 use agent::Trackers;
-pub use agent::{CHANNELS, HomeAgent};
+pub use agent::{CHANNELS, HomeAgent, QueueCredits};
 pub use directory::Directory;
 pub use finding::Finding;
 use pericore_engine::Tick;
@@ -110,6 +112,7 @@ impl Model {
         let entry = &mut self.pool[request];
         entry.record.tracker_in = self.wheel.cycle();
         entry.record.region = self.map.region(entry.line);
+        self.remote_requests[usize::from(entry.record.nid)] += u64::from(entry.record.remote);
         self.report(request, RequestStation::AtHome, reader);
         if self.pool[request].record.kind == RequestKind::IoWrite {
             // Memory has nothing to do: the line is about to be written.

@@ -76,7 +76,7 @@ impl Model {
         if agent.addresses.len() == 1 {
             self.wheel.schedule(agent.address_free, Event::HomeEgress.of(home.into()));
         }
-        self.home_queues(home, false, self.pool[request].line, true, reader);
+        self.home_queues(home, RingKind::Address, self.pool[request].line, true, reader);
     }
 
     /// The home agent sends the next message that waits for the address ring.
@@ -116,7 +116,7 @@ impl Model {
         self.travel(home, RingKind::Address, self.rings.home(), next, reader);
         if to == home {
             if origin == Origin::HomeQueue {
-                self.home_queues(home, false, self.pool[request].line, false, reader);
+                self.home_queues(home, RingKind::Address, self.pool[request].line, false, reader);
             }
             self.wheel.schedule(self.now + self.latency.to_home(slice), Event::SnoopArrive.of(request));
             return;
@@ -214,7 +214,7 @@ impl Model {
             return if finding.data().is_some() { self.latency.llc_data } else { self.latency.llc_quick };
         }
         self.message(slice, Message::SnoopFromCache, self.map.within(slice), reader);
-        self.latency.core_snoop
+        self.snoop_takes(slice, cores, reader)
     }
 
     /// A snoop has what it needs: sends the answer and the data.

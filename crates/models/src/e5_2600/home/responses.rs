@@ -7,7 +7,7 @@ use crate::e5_2600::Model;
 use crate::e5_2600::event::Event;
 use crate::e5_2600::links::{Action, NewPacket, Origin};
 use crate::e5_2600::request::RequestId;
-use pericore_facts::e5_2600::{PacketKind, RequestKind, RequestStation, RingKind};
+use pericore_facts::e5_2600::{PacketKind, Rare, RequestKind, RequestStation, RingKind};
 
 impl Model {
     #[inline]
@@ -28,9 +28,16 @@ impl Model {
         }
         entry.record.tracker_out = self.wheel.cycle();
         // Loads get their data straight from here; stores through the slice, which must first see the line owned
-        // (assumption: no document says which requests use Direct2Core).
+        // (assumption: no document says which requests use Direct2Core). What another cache sends does not come from
+        // here: the core's data goes another way than was meant (assumption: no document says what overrides it).
         let record = &mut entry.record;
-        record.direct_to_core |= record.kind.only_reads() && !record.remote && !record.forwarded;
+        if self.parameters.direct_to_core && record.kind.only_reads() && !record.remote {
+            if record.forwarded {
+                record.note(Rare::NotDirect);
+            } else {
+                record.direct_to_core = true;
+            }
+        }
         let (kind, slice) = (entry.record.kind, entry.record.slice);
         let (home, remote) = (entry.record.nid, entry.record.remote);
         self.report(request, RequestStation::Answered, reader);
@@ -42,9 +49,7 @@ impl Model {
             self.wheel.schedule(self.now + self.latency.to_home(slice), Event::Step.of(request));
             self.travel(home, RingKind::Block, self.rings.home(), self.map.within(slice), reader);
         } else {
-            let next = if kind == RequestKind::IoWrite { Event::Fill } else { Event::Step };
-            self.wheel.schedule(self.now + self.latency.to_home(slice), next.of(request));
-            self.travel(home, RingKind::Acknowledge, self.rings.home(), self.map.within(slice), reader);
+            self.acknowledge(request, reader);
         }
         if !self.directories.is_empty() {
             self.update_directory(request, reader);
@@ -66,26 +71,22 @@ impl Model {
     fn respond_to_read<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
         let entry = &mut self.pool[request];
         let (home, kind) = (entry.record.nid, entry.record.kind);
-        let to_slice = self.now + self.latency.to_home(entry.record.slice);
-        let (from, slice) = (self.rings.home(), self.map.within(entry.record.slice));
-        let core = self.map.within(entry.core.into());
         if entry.record.forwarded {
             // The data comes from another cache.
-            self.wheel.schedule(to_slice, Event::Part.of(request));
-            self.travel(home, RingKind::Acknowledge, from, slice, reader);
+            self.acknowledge(request, reader);
             return;
         }
         // The fill and the data are separate steps.
         entry.open = 2;
-        self.wheel.schedule(to_slice, Event::Fill.of(request));
-        if entry.record.direct_to_core {
-            let to_core = self.now + self.latency.to_home(entry.core.into());
-            self.wheel.schedule(to_core, Event::Data.of(request));
-            self.travel(home, RingKind::Block, from, core, reader);
-            self.travel(home, RingKind::Acknowledge, from, slice, reader);
-        } else {
-            let ring = if kind.reads_memory() { RingKind::Block } else { RingKind::Acknowledge };
-            self.travel(home, ring, from, slice, reader);
+        let direct = entry.record.direct_to_core;
+        if kind.reads_memory() {
+            let stop = if direct { entry.core.into() } else { entry.record.slice };
+            let next = if direct { Event::Data } else { Event::Fill };
+            self.wheel.schedule(self.now + self.latency.to_home(stop), next.of(request));
+            self.travel(home, RingKind::Block, self.rings.home(), self.map.within(stop), reader);
+        }
+        if direct || !kind.reads_memory() {
+            self.acknowledge(request, reader);
         }
     }
 

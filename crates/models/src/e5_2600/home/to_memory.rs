@@ -7,9 +7,17 @@ use pericore_facts::e5_2600::E5Reader;
 
 use crate::e5_2600::Model;
 use crate::e5_2600::event::Event;
-use crate::e5_2600::home::CHANNELS;
+use crate::e5_2600::home::{CHANNELS, QueueCredits};
 use crate::e5_2600::request::RequestId;
 use pericore_facts::e5_2600::{E5Fact, RequestKind, RequestStation, UncoreUse};
+
+const fn credit_in_use(home: u8, queue: Pending, channel: usize, special: bool) -> UncoreUse {
+    if special {
+        UncoreUse::SpecialCredit(home, queue, channel as u8)
+    } else {
+        UncoreUse::Credit(home, queue, channel as u8)
+    }
+}
 
 impl Model {
     /// A request goes to its channel's queue, as soon as there is a credit for it.
@@ -18,25 +26,24 @@ impl Model {
         entry.place = self.map.place(entry.line);
         let (read, home) = (entry.record.kind.reads_memory(), entry.record.nid);
         let channel = usize::from(entry.place.channel) % CHANNELS;
-        let agent = &mut self.homes[usize::from(home)];
-        let (credits, queue, pending) = if read {
-            (&mut agent.read_credits[channel], &mut agent.reads[channel], Pending::Reads)
-        } else {
-            (&mut agent.write_credits[channel], &mut agent.writes[channel], Pending::Writes)
-        };
+        let agent = &self.homes[usize::from(home)];
+        let pending = if read { Pending::Reads } else { Pending::Writes };
         if read {
             // No document says when the short way is open: with nothing else pending in the channel (assumption). It
             // saves no time here.
-            let idle = *credits == self.parameters.dram.reads;
+            let pools = [&agent.credits, &agent.special_credits].map(|pools| pools[pending as usize][channel].free);
+            let idle = pools[0] + pools[1] == self.parameters.dram.reads;
             entry.record.bypass = Some(idle);
             reader.read(self.now, E5Fact::Request(RequestStation::Routed, &entry.record));
         }
-        if *credits == 0 {
-            queue.push(request);
+        let special = entry.record.isochronous;
+        let credits = self.credits(home.into(), pending, channel, special);
+        if credits.free == 0 {
+            credits.waiting.push(request);
             return;
         }
-        *credits -= 1;
-        self.begins(UncoreUse::Credit(home, pending, channel as u8), reader);
+        credits.free -= 1;
+        self.begins(credit_in_use(home, pending, channel, special), reader);
         if read {
             self.request_memory(request, self.now);
         } else {
@@ -44,15 +51,30 @@ impl Model {
         }
     }
 
-    /// A credit that nothing waits for is free again.
-    fn credit_free<R: E5Reader>(&mut self, home: usize, queue: Pending, channel: usize, reader: &mut R) {
+    /// The credits for a channel's queue, regular or for isochronous requests.
+    #[inline]
+    fn credits(&mut self, home: usize, queue: Pending, channel: usize, special: bool) -> &mut QueueCredits {
         let agent = &mut self.homes[home];
-        let credits = match queue {
-            Pending::Reads => &mut agent.read_credits[channel],
-            Pending::Writes => &mut agent.write_credits[channel],
-        };
-        *credits += 1;
-        self.ends(UncoreUse::Credit(home as u8, queue, channel as u8), reader);
+        let pools = if special { &mut agent.special_credits } else { &mut agent.credits };
+        &mut pools[queue as usize][channel]
+    }
+
+    /// A credit is free again: the next request that waits for one, if there is any.
+    fn credit_free<R: E5Reader>(
+        &mut self,
+        home: usize,
+        queue: Pending,
+        channel: usize,
+        special: bool,
+        reader: &mut R,
+    ) -> Option<RequestId> {
+        let credits = self.credits(home, queue, channel, special);
+        let next = credits.waiting.pop();
+        if next.is_none() {
+            credits.free += 1;
+            self.ends(credit_in_use(home as u8, queue, channel, special), reader);
+        }
+        next
     }
 
     /// Gives a write its turn at or after an uncore edge.
@@ -86,7 +108,8 @@ impl Model {
         let cycle = channel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let (line, bank, row) = (entry.line, place.bank, place.row);
         let partial = entry.record.kind == RequestKind::StreamPart && !entry.record.completed;
-        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial });
+        let isochronous = entry.record.isochronous;
+        channel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial, isochronous });
         let tick = cycle * clock.ticks();
         self.channel_next.bring_forward(place.channel.into(), tick);
         self.memory_next = self.memory_next.min(tick);
@@ -100,20 +123,19 @@ impl Model {
         for index in 0..self.outcomes.len() {
             match self.outcomes[index] {
                 Outcome::Data { owner, cycle } => {
+                    let special = self.pool[owner].record.isochronous;
                     self.memory_responds(owner, cycle * self.clocks.dclk.ticks(), reader);
-                    match self.homes[home].reads[channel].pop() {
-                        Some(next) => self.request_memory(next, self.now + self.latency.credit_return),
-                        None => self.credit_free(home, Pending::Reads, channel, reader),
+                    if let Some(next) = self.credit_free(home, Pending::Reads, channel, special, reader) {
+                        self.request_memory(next, self.now + self.latency.credit_return);
                     }
                 }
                 Outcome::Posted { owner } => self.plan_response(owner, self.now),
-                Outcome::WriteCredit { .. } => match self.homes[home].writes[channel].pop() {
-                    Some(next) => {
+                Outcome::WriteCredit { isochronous, .. } => {
+                    if let Some(next) = self.credit_free(home, Pending::Writes, channel, isochronous, reader) {
                         let edge = self.clocks.uclk.align_up(self.now + self.latency.credit_return);
                         self.plan_write(next, edge, reader);
                     }
-                    None => self.credit_free(home, Pending::Writes, channel, reader),
-                },
+                }
             }
         }
         self.outcomes.clear();

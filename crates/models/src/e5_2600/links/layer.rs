@@ -11,7 +11,15 @@ use super::packet::{Action, PacketId};
 use super::port::{Carried, FlitPlace, Port};
 use crate::e5_2600::Model;
 use crate::e5_2600::event::Event;
-use pericore_facts::e5_2600::{E5Fact, E5Reader, Flit, Flits, LinkState, PacketStation, UncoreUse};
+use pericore_facts::e5_2600::{
+    Class, E5Fact, E5Reader, Flit, Flits, LinkStall, LinkState, PacketRecord, PacketStation, UncoreUse,
+};
+
+/// Clocks by which a damaged packet is late: it is requested for and sent once more, a way there and back. The repeated
+/// flits count nowhere.
+const fn repetition(record: &PacketRecord, flight: u64) -> u64 {
+    if record.damaged { 2 * flight + record.kind.flits() } else { 0 }
+}
 
 impl Model {
     /// Reports what holds from the start: links are idle, and have all their lanes.
@@ -93,18 +101,22 @@ impl Model {
             port.waiting.push_back(packet);
         }
         self.widen_if_needed(index, reader);
-        let port = &mut self.links.ports[index];
+        self.links.ports[index].retry.release(cycle);
+        self.note_retry_stall(index, reader);
+        let (port, flight) = (&mut self.links.ports[index], self.links.flight);
         let half = port.power.half;
         let (mut slots, mut header, mut started) = ([None; 2], false, None);
         for (slot, place) in slots.iter_mut().enumerate().take(port.power.room(true).into()) {
             if port.sending.is_none()
                 && !header
-                && let Some(packet) = port.waiting.pop_front()
+                && let Some(packet) = port.next_to_send(&self.links.packets)
             {
                 let record = &mut self.links.packets[packet].record;
                 (record.first_slot, record.half_width) = (2 * cycle + slot as u64, half);
                 port.packets += 1;
                 record.damaged = self.links.error_every > 0 && port.packets.is_multiple_of(self.links.error_every);
+                let (flits, last) = (record.kind.flits(), record.slot_of(record.kind.flits() - 1) / 2);
+                port.retry.hold(flits, last + flight + repetition(record, flight) + flight + 1);
                 port.power.idle_since = NEVER;
                 port.sending = Some((packet, 0));
                 (header, started) = (true, Some(packet));
@@ -149,6 +161,23 @@ impl Model {
         }
     }
 
+    /// Looks whether all packets that wait would find room in the retry buffer.
+    fn note_retry_stall<R: E5Reader>(&mut self, index: usize, reader: &mut R) {
+        let port = &mut self.links.ports[index];
+        let waiting = port.waiting.iter().filter(|_| port.sending.is_none());
+        let most = waiting.map(|&packet| self.links.packets[packet].record.kind.flits()).max().unwrap_or(0);
+        let stall = match port.retry.room() {
+            room if room >= most => None,
+            0 => Some(LinkStall::RetryFull),
+            _ => Some(LinkStall::RetryAlmostFull),
+        };
+        let before = std::mem::replace(&mut port.retry_stall, stall);
+        if before != stall {
+            before.into_iter().for_each(|stall| self.ends(UncoreUse::Stall(index as u16, stall), reader));
+            stall.into_iter().for_each(|stall| self.begins(UncoreUse::Stall(index as u16, stall), reader));
+        }
+    }
+
     fn receive_flits<R: E5Reader>(&mut self, index: usize, reader: &mut R) {
         let clock = self.clocks.qclk;
         let cycle = clock.cycles(self.now);
@@ -156,8 +185,12 @@ impl Model {
             self.observe_width(index, reader);
         }
         self.return_credits(index, cycle, reader);
+        self.note_crossing_stalls(index, reader);
+        let port = &self.links.ports[index];
+        let goes = |&packet: &PacketId| self.links.packets[packet].record.kind.class();
+        let next = port.received.iter().position(|packet| port.crossing[goes(packet) as usize] > 0);
         if self.links.ports[index].handing.is_none()
-            && let Some(packet) = self.links.ports[index].received.pop_front()
+            && let Some(packet) = next.and_then(|place| self.links.ports[index].received.remove(place))
         {
             self.links.packets[packet].record.receive_out = self.now;
             self.report_packet(packet, PacketStation::LeavesReceive, reader);
@@ -189,10 +222,26 @@ impl Model {
         port.receive_next = if goes_on { self.now + clock.ticks() } else { arrives };
     }
 
+    /// Looks which classes have packets for which the way to the ring stop is free, but no place behind it.
+    fn note_crossing_stalls<R: E5Reader>(&mut self, index: usize, reader: &mut R) {
+        let port = &self.links.ports[index];
+        let mut stalls = 0;
+        for &packet in port.received.iter().filter(|_| port.handing.is_none()) {
+            let class = self.links.packets[packet].record.kind.class() as usize;
+            stalls |= u8::from(port.crossing[class] == 0) << class;
+        }
+        let before = std::mem::replace(&mut self.links.ports[index].crossing_stalls, stalls);
+        for class in Class::ALL.into_iter().filter(|&class| (before ^ stalls) >> class as u8 & 1 == 1) {
+            let stall = UncoreUse::Stall(index as u16, LinkStall::Crossing(class));
+            self.switch(stall, stalls >> class as u8 & 1 == 1, reader);
+        }
+    }
+
     /// A packet begins to arrive: it goes on to the ring stop at once, or into the receive buffer.
     fn take_in<R: E5Reader>(&mut self, index: usize, packet: PacketId, cycle: u64, reader: &mut R) {
+        let class = self.links.packets[packet].record.kind.class();
         let port = &mut self.links.ports[index];
-        if port.handing.is_none() && port.received.is_empty() {
+        if port.handing.is_none() && port.received.is_empty() && port.crossing[class as usize] > 0 {
             self.report_packet(packet, PacketStation::PassesReceive, reader);
             self.begin_to_hand(index, packet, cycle);
             return;
@@ -206,22 +255,23 @@ impl Model {
     fn begin_to_hand(&mut self, index: usize, packet: PacketId, cycle: u64) {
         let record = &self.links.packets[packet].record;
         let flits = record.kind.flits();
-        // What is damaged is requested for and sent once more, a way there and back. The repeated flits count nowhere.
-        let again = if record.damaged { 2 * self.links.flight + flits } else { 0 };
+        let again = repetition(record, self.links.flight);
         let last = record.slot_of(flits - 1) / 2 + self.links.flight + again;
         let done = (cycle + flits.div_ceil(2) - 1).max(last);
+        self.links.ports[index].crossing[record.kind.class() as usize] -= 1;
         self.links.ports[index].handing = Some((packet, done));
     }
 
     /// A packet goes to the ring stop; the room that it had in the buffer is free.
     fn hand_to_ring<R: E5Reader>(&mut self, index: usize, packet: PacketId, reader: &mut R) {
-        let Self { links, pool, .. } = self;
+        let Self { links, pool, parameters, .. } = self;
         let (request, action) = (links.packets[packet].request, links.packets[packet].action);
         let record = &mut links.packets[packet].record;
         record.handed = self.now;
         if record.kind.is_for_cache() && !record.passes_through {
             // As at the home agent: loads get their data straight, stores and what is not coherent by the slice.
-            record.direct = Some(action != Action::Far && pool[request].record.kind.only_reads());
+            let loads = action != Action::Far && pool[request].record.kind.only_reads();
+            record.direct = Some(loads && parameters.direct_to_core);
         }
         reader.read(self.now, E5Fact::Packet(PacketStation::Handed, record));
         let cycle = self.clocks.qclk.cycles(self.now);

@@ -14,6 +14,7 @@ mod passage;
 mod port;
 mod power;
 mod power_state;
+mod retry;
 mod stop;
 
 use far_access::FarAccesses;

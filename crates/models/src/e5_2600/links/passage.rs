@@ -20,7 +20,10 @@ impl Model {
         reader: &mut R,
     ) {
         let passage = self.links.passages.add(Passage { link, class, waiting });
-        let side = &mut self.links.ports[usize::from(link)].io;
+        let port = &mut self.links.ports[usize::from(link)];
+        // Until it has the credit, it stays where it came from the link.
+        port.crossing[class.of_packets() as usize] -= 1;
+        let side = &mut port.io;
         side.waiting[class as usize].push_back(passage);
         if side.taken[class as usize] {
             reader.read(self.now, E5Fact::Refuses(Refused::LinkIo(link, class)));
@@ -31,9 +34,10 @@ impl Model {
 
     /// The oldest packet of a class takes the credit and goes.
     fn next_passage<R: E5Reader>(&mut self, link: u16, class: IoClass, reader: &mut R) {
-        let side = &mut self.links.ports[usize::from(link)].io;
-        let Some(passage) = side.waiting[class as usize].pop_front() else { return };
-        side.taken[class as usize] = true;
+        let port = &mut self.links.ports[usize::from(link)];
+        let Some(passage) = port.io.waiting[class as usize].pop_front() else { return };
+        port.io.taken[class as usize] = true;
+        port.crossing[class.of_packets() as usize] += 1;
         self.begins(UncoreUse::LinkIoCredit(link, class), reader);
         self.wheel.schedule(self.now + self.latency.stop_to_stop, Event::Passage.of(passage));
     }

@@ -2,15 +2,19 @@
 
 use std::collections::VecDeque;
 
-use pericore_engine::{NEVER, Tick};
+use pericore_engine::{NEVER, Pool, Tick};
 
 use super::io_side::IoSide;
-use super::packet::PacketId;
+use super::packet::{Packet, PacketId};
 use super::power_state::Power;
-use pericore_facts::e5_2600::Class;
+use super::retry::RetryBuffer;
+use pericore_facts::e5_2600::{Class, LinkStall};
 
 /// Packets that a link layer takes over before it has sent them.
 const MOST_WAITING: usize = 4;
+/// Packets of a class on their way from the link's clock to the ring's, or behind it before a message for input-output
+/// gets its credit (assumption: as many as come meanwhile).
+const CROSSING: u8 = 4;
 
 /// A flit: its packet and its place in it.
 pub type FlitPlace = (PacketId, u8);
@@ -54,6 +58,9 @@ pub struct Port {
     pub incoming: VecDeque<(Tick, PacketId)>,
     pub waiting: VecDeque<PacketId>,
     pub sending: Option<FlitPlace>,
+    pub retry: RetryBuffer,
+    /// Why nothing more can be sent, if that is for want of room in the retry buffer.
+    pub retry_stall: Option<LinkStall>,
     /// Packets that have been sent.
     pub packets: u64,
     pub send_next: Tick,
@@ -63,6 +70,10 @@ pub struct Port {
     pub flying: VecDeque<Carried>,
     // The link layer, receiving.
     pub received: VecDeque<PacketId>,
+    /// Places of each class in the buffer between the clocks of link and ring that no packet has.
+    pub crossing: [u8; Class::COUNT],
+    /// Classes that wait for such a place, one bit each.
+    pub crossing_stalls: u8,
     /// The packet that is on its way to the ring stop, and the clock in which all of it is there.
     pub handing: Option<(PacketId, u64)>,
     /// Packets whose credits go back, with the clock in which they became free.
@@ -91,11 +102,15 @@ impl Port {
             incoming: VecDeque::with_capacity(8),
             waiting: queue(),
             sending: None,
+            retry: RetryBuffer::default(),
+            retry_stall: None,
             packets: 0,
             send_next: NEVER,
             idle: [None; 2],
             flying: VecDeque::with_capacity(64),
             received: queue(),
+            crossing: [CROSSING; Class::COUNT],
+            crossing_stalls: 0,
             handing: None,
             returning: VecDeque::with_capacity(64),
             receive_next: NEVER,
@@ -106,6 +121,14 @@ impl Port {
     /// True if the link layer can take over another packet.
     pub fn has_room(&self) -> bool {
         self.incoming.len() + self.waiting.len() < MOST_WAITING
+    }
+
+    /// Takes the first packet that waits and for which the retry buffer has room: small ones pass those that it has no
+    /// room for.
+    pub fn next_to_send(&mut self, packets: &Pool<Packet>) -> Option<PacketId> {
+        let fits = |&packet: &PacketId| packets[packet].record.kind.flits() <= self.retry.room();
+        let place = self.waiting.iter().position(fits)?;
+        self.waiting.remove(place)
     }
 
     /// True if the ring stop holds nothing.

@@ -20,6 +20,11 @@ const fn shared_credits(kind: PacketKind) -> u8 {
     if kind.is_data() { DATA_CREDITS } else { 1 }
 }
 
+/// The ring by which the home agent's messages for other sockets go to the links.
+const fn home_ring(data: bool) -> RingKind {
+    if data { RingKind::Block } else { RingKind::Address }
+}
+
 impl Model {
     /// Sends a packet about a request's line to another socket; it reaches the link's ring stop at `at`, or later if
     /// others come by the same ring.
@@ -47,12 +52,12 @@ impl Model {
                 self.no_link(sender, kind.is_data(), true, reader);
             }
             if origin == Origin::Home {
-                self.home_queues(from, kind.is_data(), self.pool[request].line, true, reader);
+                self.home_queues(from, home_ring(kind.is_data()), self.pool[request].line, true, reader);
             }
         } else {
             port.entries[class] -= 1;
             if origin == Origin::HomeQueue {
-                self.home_queues(from, kind.is_data(), self.pool[request].line, false, reader);
+                self.home_queues(from, home_ring(kind.is_data()), self.pool[request].line, false, reader);
             }
             self.come_by_ring(packet, at);
         }
@@ -79,7 +84,7 @@ impl Model {
         if self.links.packets[packet].from_home {
             let (data, line) = (class == Class::Data, self.pool[self.links.packets[packet].request].line);
             self.no_link(number, data, false, reader);
-            self.home_queues((number / PORTS) as u8, data, line, false, reader);
+            self.home_queues((number / PORTS) as u8, home_ring(data), line, false, reader);
         }
         self.come_by_ring(packet, self.now + self.latency.stop_to_stop);
     }
@@ -224,6 +229,7 @@ impl Model {
         let (request, action) = (packet.request, packet.action);
         let (kind, to, requester) = (packet.record.kind, packet.record.to, packet.record.requester);
         let link = packet.record.receiver;
+        self.links.ports[usize::from(link)].crossing[kind.class() as usize] += 1;
         if action == Action::Far {
             self.far_delivered(request, kind, link, reader);
             return;
@@ -257,7 +263,7 @@ impl Model {
                 self.begin_passage(link, IoClass::Data, waiting, reader);
             }
             Action::Data => {
-                if requested.only_reads() {
+                if requested.only_reads() && self.parameters.direct_to_core {
                     let to_core = self.now + self.latency.to_home(core.into());
                     self.pool[request].record.direct_to_core = true;
                     self.wheel.schedule(to_core, Event::Data.of(request));
@@ -276,7 +282,7 @@ impl Model {
             Action::Announce | Action::Accept | Action::Write | Action::Respond => {
                 self.travel(here, ring, io, self.rings.home(), reader);
             }
-            Action::Data if requested.only_reads() => {
+            Action::Data if requested.only_reads() && self.parameters.direct_to_core => {
                 self.travel(here, ring, io, self.map.within(core.into()), reader);
                 self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), reader);
             }

@@ -25,12 +25,18 @@ static HEAT: HeatSettings = HeatSettings {
 const CORES: u16 = 8;
 /// Lowest ratio that devices at work need (assumption).
 const DEVICES_RATIO: u8 = 15;
+/// Lowest ratio at which a socket serves others whose requests come by the dozen, so that they need not wait for it
+/// (assumption), and how many of them in a look are so many: 640 MB/s (assumption).
+const PEERS_RATIO: u8 = 20;
+const MANY_REQUESTS: u64 = 40;
 
 /// What a look at a socket's sensors finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sensed {
     /// Requests that its memory has served so far, a line each.
     pub carried: u64,
+    /// Of other sockets, requests that its home agent has accepted so far.
+    pub requested: u64,
     /// Its cores at work.
     pub busy: u16,
     /// Its devices are at work.
@@ -51,12 +57,24 @@ pub struct Budget {
     /// Lines that memory had carried at the last look, and between that and the one before.
     carried: u64,
     lines: u64,
+    /// The same of other sockets' requests.
+    requested: u64,
+    requests: u64,
 }
 
 impl Budget {
     /// A socket at rest.
     pub fn new() -> Self {
-        Self { heat: Heat::new(&HEAT, AIR), air: AIR, busy: 0, devices: false, carried: 0, lines: 0 }
+        Self {
+            heat: Heat::new(&HEAT, AIR),
+            air: AIR,
+            busy: 0,
+            devices: false,
+            carried: 0,
+            lines: 0,
+            requested: 0,
+            requests: 0,
+        }
     }
 
     /// A phase begins, in which this works.
@@ -66,9 +84,9 @@ impl Budget {
         (self.air, self.busy, self.devices) = (air, sensed.busy, sensed.devices);
     }
 
-    /// Looks begin again after a rest: the next one is about what memory carries from now on.
-    pub const fn resume(&mut self, carried: u64) {
-        self.carried = carried;
+    /// Looks begin again after a rest: the next one is about what happens from now on.
+    pub const fn resume(&mut self, sensed: Sensed) {
+        (self.carried, self.requested) = (sensed.carried, sensed.requested);
     }
 
     fn load(&self, ratio: u8) -> HeatLoad {
@@ -88,6 +106,7 @@ impl Budget {
     /// A look at the sensors of a socket that runs at a ratio. True if nothing moves any more.
     pub fn look(&mut self, bounds: &FrequencyBounds, ratio: u8, sensed: Sensed) -> bool {
         self.lines = sensed.carried - self.carried;
+        (self.requests, self.requested) = (sensed.requested - self.requested, sensed.requested);
         (self.carried, self.busy, self.devices) = (sensed.carried, sensed.busy, sensed.devices);
         let rests = self.heat.look(&self.load(ratio), requested(bounds), RATIOS[0]);
         rests && self.lines == 0 && !sensed.works
@@ -102,6 +121,9 @@ impl Budget {
         bounds.current = lowest(bounds.current, load.current_ratio(wanted));
         if self.devices {
             bounds.io_floor = bounds.io_floor.max(Some(DEVICES_RATIO));
+        }
+        if self.requests >= MANY_REQUESTS {
+            bounds.peer_floor = bounds.peer_floor.max(Some(PEERS_RATIO));
         }
         bounds
     }
@@ -149,7 +171,7 @@ mod tests {
     };
 
     /// All cores work.
-    const ALL: Sensed = Sensed { carried: 0, busy: 8, devices: false, works: true };
+    const ALL: Sensed = Sensed { carried: 0, requested: 0, busy: 8, devices: false, works: true };
 
     /// 22 + 88 * (31/27)^3 = 155.2 W are below 156, 88 * (31/27)^2 = 116 A above 115; with memory busy 42 W are the
     /// uncore's, and 29 is the most. Two cores draw 22 W at their own frequency, and are bound by nothing.
@@ -194,6 +216,18 @@ mod tests {
         assert_eq!(found.thermal, Some(12));
         let memory = budget.memory(&MemoryConditions::default(), false);
         assert_eq!((memory.critical, memory.throttle), (Some(60), None));
+    }
+
+    /// 39 requests of other sockets in 4 us are too few, 40 keep the socket at 2 GHz, and none that came before count.
+    #[test]
+    fn a_socket_that_serves_others_stays_quick() {
+        let (mut budget, slow) = (Budget::new(), FrequencyBounds { request: Some(12), ..Default::default() });
+        budget.begin(None, ALL);
+        let mut floor = |requested| {
+            budget.look(&slow, 12, Sensed { requested, ..ALL });
+            budget.bound(&slow).peer_floor
+        };
+        assert_eq!([floor(39), floor(79), floor(79)], [None, Some(20), None]);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl PowerUnit {
     /// Looks at the sensors from now on, if it does not yet.
     pub fn watch(&mut self, sensed: Sensed, now: Tick) {
         if self.look_at == Tick::MAX {
-            self.budget.resume(sensed.carried);
+            self.budget.resume(sensed);
             self.look_at = now + LOOK * self.ticks_per_microsecond;
         }
     }

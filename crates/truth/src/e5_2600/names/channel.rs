@@ -36,6 +36,7 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("MAJOR_MODES", "READ") => cells.modes[0].nonempty(),
         ("MAJOR_MODES", "WRITE") => cells.modes[1].nonempty(),
         ("MAJOR_MODES", "PARTIAL") => cells.modes[2].nonempty(),
+        ("MAJOR_MODES", "ISOCH") => cells.modes[3].nonempty(),
         ("PREEMPTION", "RD_PREEMPT_RD") => cells.preemptions[0],
         ("PREEMPTION", "RD_PREEMPT_WR") => cells.preemptions[1],
         ("ECC_CORRECTABLE_ERRORS", "") => cells.corrected,

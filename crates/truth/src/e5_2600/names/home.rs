@@ -1,6 +1,7 @@
 //! Events of the home agents: section 2.4.7.
 
 use pericore_dram::Pending;
+use pericore_facts::e5_2600::RingKind;
 
 use crate::e5_2600::snapshot::Snapshot;
 
@@ -14,14 +15,21 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("TAD_REQUESTS_G0" | "TAD_REQUESTS_G1", region) => {
             cells.regions.get(region.strip_prefix("REGION")?.parse::<usize>().ok()?).copied()
         }
-        (_, bank) if event.starts_with("TxR_AD_") || event.starts_with("TxR_BL_") => {
+        ("TxR_AK_NDR", "") => Some(cells.completions),
+        (_, bank) if event.strip_prefix("TxR_").is_some_and(|rest| rest.contains('_')) => {
             let (ring, figure) = event.strip_prefix("TxR_")?.split_once('_')?;
-            let (queue, bank) = (&cells.egress[usize::from(ring == "BL")], scheduler(bank)?);
+            let ring = match ring {
+                "AD" => RingKind::Address,
+                "AK" => RingKind::Acknowledge,
+                _ => RingKind::Block,
+            };
+            let (queue, bank) = (&cells.egress[ring as usize], scheduler(bank)?);
             Some(match figure {
                 "INSERTS" => queue.came(bank),
                 "OCCUPANCY" => queue.waited(bank),
                 "CYCLES_NE" => queue.some(bank),
-                "CYCLES_FULL" => queue.full(bank),
+                // The queue of acknowledgements is never full in the model.
+                "CYCLES_FULL" if ring != RingKind::Acknowledge => queue.full(bank),
                 _ => return None,
             })
         }
@@ -37,12 +45,23 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("CONFLICT_CYCLES", "NO_CONFLICT") => Some(at.clocks.uclk.cycles(at.now) - cells.conflicts.nonempty()),
         ("RPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Reads, channel_number(channel)?)),
         ("WPQ_CYCLES_NO_REG_CREDITS", channel) => Some(cells.no_credits(Pending::Writes, channel_number(channel)?)),
+        // Where firmware keeps no entries for them, nobody asks for one.
+        ("RPQ_CYCLES_NO_SPEC_CREDITS" | "WPQ_CYCLES_NO_SPEC_CREDITS", _) if at.shape.special == 0 => Some(0),
+        ("RPQ_CYCLES_NO_SPEC_CREDITS", channel) => {
+            Some(cells.no_special_credits(Pending::Reads, channel_number(channel)?))
+        }
+        ("WPQ_CYCLES_NO_SPEC_CREDITS", channel) => {
+            Some(cells.no_special_credits(Pending::Writes, channel_number(channel)?))
+        }
         // Not an event of the guide, but what its accumulator of 2.4.4.1 is made of, unscaled.
         ("TRACKER_OCCUPANCY", "ALL") => Some(cells.tracker.cycles),
         ("IMC_WRITES", "FULL") => Some(cells.written),
         ("IMC_WRITES", "PARTIAL") => Some(cells.written_parts),
-        ("IMC_WRITES", "ALL") => Some(cells.written + cells.written_parts),
+        ("IMC_WRITES", "FULL_ISOCH") => Some(cells.written_isochronous),
+        ("IMC_WRITES", "ALL") => Some(cells.written + cells.written_parts + cells.written_isochronous),
         ("DIRECT2CORE_COUNT", "") | ("TxR_BL", "DRS_CORE") => Some(cells.to_core),
+        ("DIRECT2CORE_TXN_OVERRIDE", "") => Some(cells.not_direct),
+        ("DIRECT2CORE_CYCLES_DISABLED", "") => Some(cells.no_direct.nonempty()),
         ("TxR_BL", "DRS_CACHE") => Some(cells.to_cache),
         ("TxR_BL", "DRS_QPI") => Some(cells.to_remote),
         ("DIRECTORY_LOOKUP", "SNP") => Some(cells.directory_lookups[1]),
@@ -50,7 +69,6 @@ pub(super) fn value(at: &Snapshot, index: usize, event: &str, subevent: &str) ->
         ("DIRECTORY_UPDATE", "SET") => Some(cells.directory_updates[1]),
         ("DIRECTORY_UPDATE", "CLEAR") => Some(cells.directory_updates[0]),
         ("DIRECTORY_UPDATE", "ANY") => Some(cells.directory_updates.iter().sum()),
-        ("TxR_AK_NDR", "") => Some(cells.completions),
         ("TxR_AD", "NDR") => Some(cells.completions_remote),
         _ => None,
     }

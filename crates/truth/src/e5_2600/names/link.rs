@@ -1,6 +1,6 @@
 //! Events of links between sockets: section 2.7.7, and the event texts of R3QPI.
 
-use pericore_facts::e5_2600::{Class, IoClass, LinkState, PacketKind};
+use pericore_facts::e5_2600::{Class, IoClass, LinkStall, LinkState, PacketKind};
 
 use crate::Question;
 use crate::e5_2600::links::{FlitCells, LinkCells, NODES};
@@ -39,6 +39,7 @@ pub fn qpi(at: &Snapshot, index: usize, question: Question<'_>) -> Option<u64> {
     }
     let cells = at.cells.links.get(index)?;
     let power = |state: LinkState| cells.power[state as usize].nonempty();
+    let stalled = |stall: LinkStall| cells.stalls[stall.index()].nonempty();
     if let Some((event, of)) = event.rsplit_once('_')
         && let Some(class) = class(of)
     {
@@ -68,6 +69,9 @@ pub fn qpi(at: &Snapshot, index: usize, question: Question<'_>) -> Option<u64> {
         ("RxL0_POWER_CYCLES", "") => power(LinkState::ReceiveFull),
         ("RxL0P_POWER_CYCLES", "") => power(LinkState::ReceiveHalf),
         ("L1_POWER_CYCLES", "") => power(LinkState::Off),
+        ("TxL_CRC_NO_CREDITS", "FULL") => stalled(LinkStall::RetryFull),
+        ("TxL_CRC_NO_CREDITS", "ALMOST_FULL") => stalled(LinkStall::RetryAlmostFull),
+        ("RxL_STALLS", _) => stalled(LinkStall::Crossing(class(subevent.strip_prefix("BGF_")?)?)),
         ("RxL_CRC_ERRORS", "NORMAL_OP") => cells.errors,
         ("DIRECT2CORE", "SUCCESS") => cells.direct[1],
         ("DIRECT2CORE", "FAILURE_RBT") => cells.direct[0],

@@ -52,6 +52,15 @@ pub(super) fn value(cells: &SliceCells, opcodes: &Opcodes, question: Question<'_
         // Requests of devices keep their order.
         "RxR_INSERTS" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).entries),
         "RxR_OCCUPANCY" if subevent == "VFIFO" => Some(queued(cells, |key| key.kind.is_io() && thread(key)).cycles),
+        "RING_SRC_THRTL" => Some(cells.throttle.nonempty()),
+        "RING_BOUNCES" => {
+            let ring = match subevent {
+                "BL_CORE" => RingKind::Block,
+                "IV_CORE" => RingKind::Snoop,
+                _ => return None,
+            };
+            Some(cells.bounces[ring as usize])
+        }
         "RxR_IRQ_RETRY" => refusals(&cells.refusals[IngressQueue::Requests as usize], subevent),
         "RxR_ISMQ_RETRY" => refusals(&cells.refusals[IngressQueue::Responses as usize], subevent),
         "RxR_IPQ_RETRY" => refusals(&cells.refusals[IngressQueue::Snoops as usize], subevent),
