@@ -78,3 +78,34 @@ impl Processor {
         pericore_catalog::shipped().iter().find(is_this).map(|shipped| shipped.family())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Processor;
+
+    fn of(signature: u32, features: u32) -> Processor {
+        Processor::read(|leaf| if leaf == 1 { [signature, 0, features, 0] } else { [0; 4] })
+    }
+
+    /// SDM volume 2, CPUID leaf 1: the extended family is added where the family is 15, the extended model stands
+    /// before the model where the family is 6 or 15, and the stepping is the lowest four bits. Signatures of a Xeon
+    /// E5-2600, a Pentium 4, a first Ryzen (family 17h) and a Pentium MMX.
+    #[test]
+    fn a_signature_has_family_model_and_stepping() {
+        let signature = |signature| {
+            let Processor { family, model, stepping, .. } = of(signature, 0);
+            (family, model, stepping)
+        };
+        assert_eq!(signature(0x0002_06d7), (6, 45, 7));
+        assert_eq!(signature(0x0000_0f29), (15, 2, 9));
+        assert_eq!(signature(0x0080_0f11), (23, 1, 1));
+        assert_eq!(signature(0x0000_0543), (5, 4, 3));
+    }
+
+    /// Bit 31 of ECX is kept for hypervisors: no processor sets it.
+    #[test]
+    fn a_hypervisor_shows_in_one_bit() {
+        let is_virtual = [0, 0x7fff_ffff, 1 << 31].map(|features| of(0x0002_06d7, features).is_virtual);
+        assert_eq!(is_virtual, [false, false, true]);
+    }
+}

@@ -76,3 +76,33 @@ pub fn journal_of_this_process(directory: &Path, number: u32) -> PathBuf {
     let several = if number == 0 { String::new() } else { format!("-{number}") };
     directory.join(format!("{LOCAL}-{pid}-{started}{several}.journal"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::{EMULATED, this_machine};
+
+    #[test]
+    #[ignore = "runs as the child of the test below"]
+    fn the_child() {
+        println!("<{}>", this_machine());
+    }
+
+    /// The variable that `machine run` sets names the software machine; without it, and where it is empty, registers
+    /// are this machine's.
+    #[test]
+    fn a_journal_is_about_this_machine_unless_a_software_machine_is_in_its_place() {
+        for (variable, expected) in [(None, "<local>"), (Some(""), "<local>"), (Some("e5-2600"), "<e5-2600>")] {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", "linux::sessions::tests::the_child", "--ignored", "--nocapture"]);
+            match variable {
+                Some(name) => child.env(EMULATED, name),
+                None => child.env_remove(EMULATED),
+            };
+            let output = child.output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success() && printed.contains(expected), "{variable:?}: {printed}");
+        }
+    }
+}

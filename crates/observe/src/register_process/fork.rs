@@ -152,3 +152,39 @@ impl io::Read for FirstRead<'_> {
         Ok(received.bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+    use crate::register_process::RegisterProcess;
+
+    /// A connection comes with its message: the text says for which socket, and the other end of what came along is
+    /// that of who asked. A message without one has none.
+    #[test]
+    fn a_control_message_brings_its_socket_along() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (ours_along, theirs_along) = UnixStream::pair().unwrap();
+        let process = RegisterProcess::of(ours, None);
+        let serving = move || {
+            let (mut frame, mut reply) = (Frame::default(), Frame::default());
+            for (expected, text) in [(MessageKind::Connect, &b"1"[..]), (MessageKind::Journal, b"/a.journal")] {
+                let (kind, along) = receive(&theirs, &mut frame).unwrap().expect("a message");
+                assert_eq!((kind, frame.text(), along.is_some()), (expected, text, kind == MessageKind::Connect));
+                if let Some(socket) = along {
+                    UnixStream::from(socket).write_all(b"here").unwrap();
+                }
+                reply.begin();
+                reply.send(MessageKind::Done, &mut &theirs).unwrap();
+            }
+        };
+        let serving = thread::spawn(serving);
+        process.send(MessageKind::Connect, b"1", Some(&theirs_along)).unwrap();
+        process.send(MessageKind::Journal, b"/a.journal", None).unwrap();
+        serving.join().unwrap();
+        let mut came = [0; 4];
+        (&ours_along).read_exact(&mut came).unwrap();
+        assert_eq!(&came, b"here");
+    }
+}

@@ -53,7 +53,7 @@ impl Aftermath {
 
     fn one(&self, host: &Host, path: &Path, of: (u32, u64)) -> Result<Option<usize>, String> {
         // What cannot be used as a journal was not one, or was never written: who measured has said so.
-        let Ok(Some(left)) = open(path) else { return Ok(None) };
+        let Ok(Some(left)) = open(path, PATIENCE) else { return Ok(None) };
         let journal = &left.journal;
         // A session of somebody else is put back by others.
         if (journal.pid, journal.started) != of || journal.machine != self.machine || journal.boot != self.boot {
@@ -73,13 +73,40 @@ impl Aftermath {
     }
 }
 
-/// Takes a journal whose session has ended; nothing if there is none.
-fn open(path: &Path) -> Result<Option<Left>, JournalError> {
-    let end = Instant::now() + PATIENCE;
+/// Takes a journal whose session has ended, or does so within a time; nothing if there is none.
+fn open(path: &Path, patience: Duration) -> Result<Option<Left>, JournalError> {
+    let end = Instant::now() + patience;
     loop {
         match Left::open(path) {
             Err(JournalError::Runs { .. }) if Instant::now() < end => sleep(LOOK),
             outcome => return outcome,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::session::Journal;
+
+    /// The kernel gives the lock of a process that has ended back a moment later: it is waited for, and the journal is
+    /// taken then. However slow this machine is, the hour is not over.
+    #[test]
+    fn a_lock_that_is_given_back_late_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.journal");
+        let journal = Journal::of_this_process("boot".to_owned(), "local".to_owned(), Vec::new());
+        let lock = journal.write(&path).unwrap();
+        assert!(matches!(open(&path, Duration::ZERO), Err(JournalError::Runs { .. })), "it is locked");
+        let taken = thread::scope(|scope| {
+            scope.spawn(move || {
+                sleep(5 * LOOK);
+                drop(lock);
+            });
+            open(&path, Duration::from_secs(3600))
+        });
+        assert_eq!(taken.unwrap().map(|left| left.journal), Some(journal));
     }
 }
