@@ -136,3 +136,20 @@ fn present(
     let identity = space.read(Address::Pci { bdf, offset: 0 }, Width::B4)?;
     Ok(placement.device_ids.first().is_none_or(|&id| identity >> 16 == u64::from(id)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part with 4 LLC slices has none of number 4, and all eight channels all the same: only slices are numbered by
+    /// it.
+    #[test]
+    fn few_slices_leave_no_other_unit_out() {
+        let counted = SliceCount { slices: 4, register: "capid6".to_owned(), contradicted: None };
+        let family = pericore_catalog::family("emerald-rapids").unwrap();
+        let excluded = |unit: &str, instance| counted.excludes(family.unit(unit).unwrap(), instance);
+        assert_eq!(excluded("cha", 3), None);
+        assert_eq!(excluded("cha", 4).as_deref(), Some("this part has 4 of these (capid6)"));
+        assert_eq!((excluded("imc", 4), excluded("imc", 7)), (None, None));
+    }
+}

@@ -373,3 +373,20 @@ pub fn owns(unit: &Unit, instance: u16, register: &Register) -> bool {
     let is_known = register.placement == 0 || location(unit, placement, instance).is_some();
     is_known && usize::from(instance) % share == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where no bus was looked for, the remedy is to look; a stack is only missing where buses are known.
+    #[test]
+    fn a_stack_is_only_missing_where_buses_were_looked_for() {
+        let unit = crate::testing::e5_2600().unit("imc").unwrap();
+        let placement = Placement { bus: SocketBus::Stack(2), ..unit.placements[0] };
+        let refusal = |socket: Socket| socket.bus_of(unit, &placement, &unit.registers[0]).unwrap_err().to_string();
+        let unknown = refusal(Socket::new(0, 0, None));
+        assert!(unknown.contains("was not looked for; discover imc first"), "{unknown}");
+        let absent = refusal(Socket::new(0, 0, None).with_stacks(vec![Some(0), Some(0x20), None]));
+        assert!(absent.contains("the bus of stack 2, which this part does not have"), "{absent}");
+    }
+}

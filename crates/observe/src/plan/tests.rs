@@ -68,6 +68,9 @@ fn a_channel_is_zeroed_by_hand_and_its_fixed_counter_serves() {
             "ff:10.1+f4=10000",
         ]
     );
+    // A sample of each of two sockets: the freeze, two counters of 8 bytes, which are two cycles each, and the resume.
+    let cost = plan.cost();
+    assert_eq!((cost.pci_cycles, cost.system_calls), (2 * (1 + 2 * 2 + 1), 2 * 4));
 }
 
 #[test]
@@ -263,4 +266,55 @@ fn nehalems_counters_stay_enabled_in_every_round() {
     );
     let printed = plan.sockets[0].read[0].to_string();
     assert!(printed.starts_with("read  ctr") && !printed.contains("keeps"), "{printed}");
+}
+
+/// The unit has four counters, and an event of an own catalogue asks for the seventh: no other tool is to blame,
+/// whether one counts there or not.
+#[test]
+fn an_event_for_a_counter_that_the_unit_lacks_blames_nobody() {
+    use super::assign::{Demand, assign};
+    let demand = Demand { label: "imc/odd/", counters: 1 << 6, filters: &[], companion: None };
+    let imc = e5_2600().unit("imc").unwrap();
+    for available in [0b1111, 0b1110] {
+        let refused = assign(&[demand], available).unwrap_err();
+        let message = PlanError::does_not_fit(imc, 0, &[demand], available, &refused).to_string();
+        assert!(message.contains("imc/odd/: imc counts on none of its 4 counters; leave it out"), "{message}");
+    }
+}
+
+/// A count on every counter, as `doctor --selfcheck` has it, leaves out the fixed counter (0xF0, 0xD0) where another
+/// tool uses it, and has the one of the other socket.
+#[test]
+fn on_every_counter_leaves_out_the_fixed_one_of_others() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let mut occupied = Occupied::default();
+    occupied.note(0, e5_2600().unit("imc").unwrap(), 1, None);
+    let mut selection = Selection::new(e5_2600());
+    selection.on_every_counter = true;
+    selection.add_events("imc1/CLOCKTICKS/,imc1/DCLK_FIXED/").unwrap();
+    let plan = Plan::beside(&topology, selection, &occupied).unwrap();
+    let of_fixed = |socket: usize| {
+        let accesses = accesses(&plan.sockets[socket].setup);
+        accesses.into_iter().filter(|access| access.contains("+f0") || access.contains("+d0")).collect::<Vec<_>>()
+    };
+    assert_eq!(of_fixed(0), [""; 0]);
+    assert_eq!(of_fixed(1), ["7f:10.1+f0=400000", "7f:10.1+d0=0", "7f:10.1+d0"]);
+    assert_eq!(plan.sockets.iter().map(|part| part.instances[0].counters.len()).collect::<Vec<_>>(), [4, 5]);
+}
+
+/// Who looks twice knows what either look has found: programmable counters and the fixed one.
+#[test]
+fn what_two_looks_have_found_is_known_together() {
+    let imc = e5_2600().unit("imc").unwrap();
+    let found = |counters: &[Option<u8>]| {
+        let mut occupied = Occupied::default();
+        counters.iter().for_each(|&counter| occupied.note(0, imc, 1, counter));
+        occupied
+    };
+    for (one, other) in [(&[Some(0)][..], &[Some(2), None][..]), (&[Some(0), None], &[Some(2)])] {
+        let mut both = found(one);
+        both.merge(&found(other));
+        let taken = both.of(0, imc, 1);
+        assert_eq!((taken.counters, taken.fixed), (0b101, true), "{one:?} and {other:?}");
+    }
 }

@@ -348,6 +348,21 @@ fn metrics_are_one_if_unit_name_and_filters_are() {
     assert_eq!(names, ["PCT_FREQ_BAND0{band0=0x12}", "PCT_FREQ_BAND0{band0=0x14}"]);
 }
 
+/// `limits` stands for all metrics that tell one, in any case of letters. It takes no settings: they would be of
+/// different units.
+#[test]
+fn limits_are_selected_together_and_take_no_settings() {
+    for text in ["limits", "Limits"] {
+        let mut selection = Selection::new(e5_2600());
+        selection.add_metrics(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(!selection.metrics.is_empty());
+    }
+    let mut selection = Selection::new(e5_2600());
+    let refused = selection.add_metrics("limits{tid=1}").unwrap_err();
+    assert!(refused.to_string().contains("limits without settings"), "{refused}");
+    assert!(selection.metrics.is_empty() && selection.events.is_empty());
+}
+
 /// Table 2-17 of the guide: bits 0 and 1 of the umask of LLC_VICTIMS (0x37) are states M and E; both have no name.
 #[test]
 fn a_label_keeps_a_umask_that_has_no_name() {

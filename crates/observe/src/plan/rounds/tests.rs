@@ -60,6 +60,16 @@ fn the_search_finds_what_the_first_fit_misses() {
     }
     let found = spread(&[plain(0xff); 16], &groups, &[], 0xff, BUDGET).unwrap();
     assert_eq!((count(&found), found.gap()), (2, 0));
+    // Without a search the plan has a round more than sixteen events on eight counters need, and says so.
+    let first_fit = spread(&[plain(0xff); 16], &groups, &[], 0xff, 0).unwrap();
+    assert_eq!((count(&first_fit), first_fit.bound.rounds, first_fit.gap()), (3, 2, 1));
+}
+
+/// Who is in a group needs no place beside it, nor does a group within another.
+#[test]
+fn what_another_item_contains_is_no_item() {
+    let found = items(&[plain(0b111); 5], &[vec![3, 0], vec![0, 3, 4], vec![1, 4]]);
+    assert_eq!(found, [vec![0, 3, 4], vec![1, 4], vec![2]]);
 }
 
 /// The fewest rounds over all ways to put each item into one of as many rounds as there are items.
