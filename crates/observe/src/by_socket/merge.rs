@@ -24,3 +24,19 @@ fn both(one: Option<Withdrawn>, other: Option<Withdrawn>) -> Option<Withdrawn> {
     let (Some(one), Some(other)) = (&one, &other) else { return one.or(other) };
     Some(Withdrawn { samples: one.samples.max(other.samples), doubts: [&one.doubts[..], &other.doubts].concat() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is divided by the length of a sample whose counters stood is suspect: also where they stood in one of two
+    /// sockets only.
+    #[test]
+    fn counters_that_stood_in_one_socket_are_noted_for_all() {
+        let sample = |stood| Sample { stood_before_reading: stood, ..Sample::default() };
+        for (sockets, stood) in [([false, false], false), ([true, false], true), ([false, true], true)] {
+            let whole = merged(sockets.map(sample).to_vec());
+            assert_eq!(whole.stood_before_reading, stood, "{sockets:?}");
+        }
+    }
+}

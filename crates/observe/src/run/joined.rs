@@ -144,3 +144,97 @@ fn renumbered(mut sample: Sample, events: &[usize]) -> Sample {
     });
     sample
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::e5_2600;
+
+    /// Counts one event, as often as was said, and changes rounds by itself unless it is due.
+    struct One {
+        plan: Plan,
+        overflow: Option<u64>,
+        is_due: bool,
+    }
+
+    fn one(overflow: Option<u64>, is_due: bool) -> One {
+        let plan = Plan { selection: Selection::new(e5_2600()), sockets: Vec::new() };
+        One { plan, overflow, is_due }
+    }
+
+    impl Backend for One {
+        fn plan(&self) -> &Plan {
+            &self.plan
+        }
+
+        fn counts_since(&self) -> f64 {
+            0.0
+        }
+
+        fn sample(&mut self, _: &dyn Fn() -> Moment) -> Sample {
+            Sample::default()
+        }
+
+        fn sample_on_overflow(&mut self, _: &dyn Fn() -> Moment) -> Option<Sample> {
+            let count = Count {
+                event: 0,
+                socket: 0,
+                instance: 0,
+                count: Some(self.overflow.take()?),
+                validity: Validity::MEASURED,
+                slices: Default::default(),
+                standard_error: None,
+            };
+            Some(Sample { counts: vec![count], ..Sample::default() })
+        }
+
+        fn has_turns_due(&self) -> bool {
+            self.is_due
+        }
+
+        fn rotate(&mut self, _: &dyn Fn() -> Moment) {}
+
+        fn check(&mut self) {}
+
+        fn stop(self) -> Result<(), SessionError> {
+            Ok(())
+        }
+    }
+
+    fn joined(first: Option<One>, second: Option<One>) -> Joined<One, One> {
+        let part = |number| move |backend| JoinedPart { backend, events: vec![number] };
+        Joined::new(Selection::new(e5_2600()), first.map(part(4)), second.map(part(7)))
+    }
+
+    /// Whichever part counts alone, its overflow is a sample, once, under the number that the event has in the whole.
+    /// Beside another part none is: that part's counters would not have stopped.
+    #[test]
+    fn an_overflow_is_a_sample_where_one_part_counts_alone() {
+        let now = || Moment::default();
+        let of = |joined: &mut Joined<One, One>| {
+            let sample = joined.sample_on_overflow(&now)?;
+            Some(sample.counts.iter().map(|count| (count.event, count.count)).collect::<Vec<_>>())
+        };
+        let overflowed = || Some(one(Some(1000), false));
+        for (mut alone, event) in [(joined(overflowed(), None), 4), (joined(None, overflowed()), 7)] {
+            assert_eq!(of(&mut alone), Some(vec![(event, Some(1000))]));
+            assert_eq!(of(&mut alone), None);
+        }
+        assert_eq!(of(&mut joined(overflowed(), overflowed())), None);
+    }
+
+    /// The driver changes rounds where one part waits for that, and leaves those alone that do it by themselves.
+    #[test]
+    fn turns_are_due_where_they_are_in_a_part() {
+        let part = |is_due| Some(one(None, is_due));
+        for (first, second, expected) in [
+            (part(false), part(false), false),
+            (part(true), part(false), true),
+            (part(false), part(true), true),
+            (part(false), None, false),
+            (None, part(true), true),
+        ] {
+            assert_eq!(joined(first, second).has_turns_due(), expected);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Counts and their validity, from readings that are made up.
 
+use std::io::Write as _;
+
 use pericore_metrics::Grade;
 
 use super::super::counting::KernelCounters;
@@ -113,6 +115,45 @@ fn rounds_are_ours_and_only_the_one_that_runs_is_started() {
     assert!(sample.counts[0].validity.to_string().contains("its turn among 2 rounds did not come"), "{grades:?}");
 }
 
+/// Five events on four counters take turns. The fixed counter beside them (event 0xff) counts all the time: its number
+/// is what it is, and not scaled.
+#[test]
+fn a_fixed_counter_beside_events_that_take_turns_is_measured() {
+    let events = "imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.WR/,imc0/ACT_COUNT/,imc0/PRE_COUNT.PAGE_MISS/,imc0/RPQ_INSERTS/";
+    let (mut counters, stand, _folder) = running(&format!("{events},imc0/DCLK_FIXED/"));
+    assert_eq!(counters.plan().rounds(), 2);
+    let leaders: Vec<(usize, bool)> = {
+        let inner = stand.0.borrow();
+        let leaders = inner.opened.iter().enumerate().filter(|(_, (.., leader))| leader.is_none());
+        leaders.map(|(number, (_, attributes, ..))| (number, attributes.words[0] == 0xff)).collect()
+    };
+    assert_eq!(leaders.iter().filter(|(_, is_fixed)| *is_fixed).count(), 2, "one in each socket: {leaders:?}");
+    // In the second sample it stood for half of the time, which is no turn of ours: that is said.
+    for (end, enabled, grade) in [(1.0, SECOND, Grade::Measured), (2.0, SECOND / 2, Grade::Suspect)] {
+        let rate = |is_fixed| if is_fixed { (enabled, enabled, 800) } else { (SECOND / 2, SECOND / 2, 10) };
+        stand.0.borrow_mut().rates = leaders.iter().map(|&(number, is_fixed)| (number, rate(is_fixed))).collect();
+        counters.rotate(&at(end - 0.5));
+        let sample = counters.sample(&at(end));
+        let clocks: Vec<_> = sample.counts.iter().filter(|count| count.event == 5).collect();
+        assert_eq!(clocks.len(), 2);
+        for clock in clocks {
+            assert_eq!((clock.count, clock.validity.grade()), (Some(800), grade), "{}", clock.validity);
+            assert!(clock.slices.is_empty() && clock.standard_error.is_none());
+        }
+        assert!(sample.counts.iter().any(|count| count.validity.grade() == Grade::Scaled), "the others take turns");
+    }
+}
+
+/// What is none of the kernel's counters can be neither started nor stopped: the kernel is asked, and its refusal is
+/// passed on. No right is needed to see that.
+#[test]
+fn what_the_kernel_refuses_to_start_or_stop_is_an_error() {
+    let null = fs::File::open("/dev/null").unwrap();
+    for refused in [LinuxPerf.start(&null), LinuxPerf.stop(&null)] {
+        assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::ENOTTY));
+    }
+}
+
 /// The system call itself, on the kernel's own PMU of software events (type 1), whose event 0 counts nanoseconds of a
 /// CPU.
 #[test]
@@ -124,13 +165,17 @@ fn the_kernel_counts_its_own_clock() {
     let watch = crate::linux::Stopwatch::default();
     let mut counters = match KernelCounters::start(&Root::default(), plan, || watch.moment()) {
         Ok(counters) => counters,
-        // Where users may not count, there is nothing to see. The guests' tests count as root.
+        // Where users may not count, there is nothing to see: said past the capture of the test's output. The guests'
+        // tests count as root.
         Err(
-            KernelError::Paranoid { .. }
+            error @ (KernelError::Paranoid { .. }
             | KernelError::Restricted { .. }
             | KernelError::Forbidden { .. }
-            | KernelError::NoSystemCall,
-        ) => return,
+            | KernelError::NoSystemCall),
+        ) => {
+            let message = format!("\nSKIPPED: the kernel's own clock, which it does not let us count: {error}\n\n");
+            return io::stderr().write_all(message.as_bytes()).unwrap();
+        }
         Err(error) => panic!("{error}"),
     };
     std::thread::sleep(std::time::Duration::from_millis(40));

@@ -183,3 +183,15 @@ fn nehalem_has_one_pmu_without_a_number() {
         plan.counters.iter().map(|c| (c.pmu.as_str(), c.cpu, c.event.attributes.words[0])).collect();
     assert_eq!(requested, [("uncore", 0, 0x0300_0f2c), ("uncore", 8, 0x0300_0f2c)]);
 }
+
+/// As perf takes them (perf-list(1)): names have letters, digits and underscores, and a name alone stands for 1.
+#[test]
+fn terms_are_read_as_perf_writes_them() {
+    let term = |name: &str, value| (name.to_owned(), value);
+    let read = parse_terms("event=0x34,umask=17,filter_state=0X1f,edge\n");
+    let expected = vec![term("event", 0x34), term("umask", 17), term("filter_state", 0x1f), term("edge", 1)];
+    assert_eq!(read, Some(expected));
+    for wrong in ["", "event=", "event=0x", "filter-state=1", "event=1,,edge", "=1", "thresh>=1"] {
+        assert_eq!(parse_terms(wrong), None, "{wrong:?}");
+    }
+}

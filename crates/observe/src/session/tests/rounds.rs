@@ -154,3 +154,53 @@ fn a_control_that_cannot_be_read_is_not_written_by_the_next_round() {
     session.stop().unwrap();
     assert_eq!(space.msrs[&(1, 0xd70)], 0x0040_0113);
 }
+
+/// Of one slice in each of two sockets the control and the filter: four registers that a change of rounds writes, and
+/// looks at before. What takes no turns is not looked at.
+#[test]
+fn a_change_of_rounds_looks_at_what_it_writes() {
+    let mut space = Fake::two_sockets();
+    let events = "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/";
+    let turning = plan(&mut space, &format!("{events},imc0/CAS_COUNT.RD/"));
+    assert_eq!(looks_at_turns(&turning), 4);
+    assert_eq!(looks_at_turns(&plan(&mut space, "cbo0/CLOCKTICKS/,imc0/CAS_COUNT.RD/")), 0);
+    let mut session = Session::start(&mut space, turning, Options::default(), at_(0.0)).unwrap();
+    session.space_mut().reads.clear();
+    session.rotate(at_(0.1));
+    let written = |address: &&Address| matches!(address, Address::Msr { msr: 0xd10 | 0xd14, .. });
+    let mut looked: Vec<String> = session.space_mut().reads.iter().filter(written).map(ToString::to_string).collect();
+    looked.sort();
+    looked.dedup();
+    assert_eq!(looked.len(), 4, "{looked:?}");
+}
+
+/// Counters that nothing stops are read at the end of their turn, one after the other. Where that reading was held up
+/// for half a second, some have run for so much longer than their turn, of which all together last 19.5 s.
+#[test]
+fn turns_are_in_doubt_where_the_reading_that_ended_one_was_held_up() {
+    use crate::plan::{Freeze, Occupied};
+    for (held_up, doubted) in [(0.0, false), (0.1, false), (0.5, true)] {
+        let mut space = Fake::two_sockets();
+        let topology = discover(&mut space, e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+        let mut selection = Selection::new(e5_2600());
+        let events = "cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/";
+        selection.add_events(events).unwrap();
+        let plan = Plan::with_freeze(&topology, selection, &Occupied::default(), Freeze::Never).unwrap();
+        let end = 10.0 + held_up;
+        // Started; a turn ends, is read and the next begins; the sample ends, is read, and the next begins: twice each,
+        // in either socket.
+        let turn = [[10.0; 4], [10.0, end, end, end], [end; 4]].concat();
+        let mut times = [vec![0.0; 4], turn, vec![20.0; 12]].concat().into_iter();
+        let mut now = |_: &mut Fake| Moment { seconds: times.next().unwrap(), tsc: 0 };
+        let options = Options { guard: Guard::Off, ..Options::default() };
+        let mut session = Session::start(space, plan, options, &mut now).unwrap();
+        session.rotate(&mut now);
+        let sample = session.sample(&mut now);
+        let doubt = "some ran 500.000 ms longer or shorter than 19500.000 ms; choose longer rounds (--rotate)";
+        for count in sample.counts.iter().filter(|count| count.socket == 0) {
+            let printed = count.validity.to_string();
+            assert_eq!(printed.contains(doubt), doubted, "held up for {held_up} s: {printed}");
+            assert_eq!(printed.contains("ran"), doubted, "held up for {held_up} s: {printed}");
+        }
+    }
+}
