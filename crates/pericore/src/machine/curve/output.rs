@@ -50,7 +50,13 @@ pub fn bytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::bytes;
+    use super::{bytes, note};
+
+    /// A row whose rates had not settled says so, behind its figures.
+    #[test]
+    fn what_had_not_settled_is_marked() {
+        assert_eq!((note(true), note(false)), ("", "  not settled"));
+    }
 
     #[test]
     fn sizes_have_a_unit_that_fits() {

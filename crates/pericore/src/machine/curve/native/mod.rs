@@ -25,6 +25,18 @@ fn failed(error: io::Error) -> Failure {
     Failure::failed(format!("threads of our own cannot run: {error}"))
 }
 
+/// Bytes that the pointers of one of so many cores go through: its share of the memory in use, in whole lines.
+const fn share_of_a_core(bytes: usize, cores: usize) -> usize {
+    bytes / cores / LINE * LINE
+}
+
+/// The footprints up to so many bytes, two in each doubling: powers of two, and half as much again.
+fn footprints_within(most: usize) -> Vec<usize> {
+    let doublings = std::iter::successors(Some(LEAST_FOOTPRINT), |bytes| bytes.checked_mul(2));
+    let both = doublings.flat_map(|bytes| [bytes, bytes / 2 * 3]);
+    both.take_while(|&bytes| bytes <= most).collect()
+}
+
 /// Latency against bandwidth.
 ///
 /// # Errors
@@ -33,7 +45,7 @@ pub fn loads(wanted: OwnCurve) -> Result<(), Failure> {
     let own = OwnMachine::new(wanted)?;
     let mut uncore = Uncore::default();
     let cores = own.cpus.threads.len();
-    let ring = own.bytes / cores / LINE * LINE;
+    let ring = share_of_a_core(own.bytes, cores);
     let alone = own.with_threads((1, 0), ring, |shared| own.window(shared, &mut uncore)).map_err(failed)?;
     let mut points = vec![OwnPoint::Load(alone)];
     if cores > 1 {
@@ -61,13 +73,9 @@ pub fn footprints(wanted: OwnCurve) -> Result<(), Failure> {
     let own = OwnMachine::new(wanted)?;
     let mut uncore = Uncore::default();
     let mut points = Vec::new();
-    let mut bytes = LEAST_FOOTPRINT;
-    while bytes <= own.bytes {
-        for footprint in [bytes, bytes / 2 * 3].into_iter().filter(|&footprint| footprint <= own.bytes) {
-            let window = own.with_threads((1, 0), footprint, |shared| own.window(shared, &mut uncore));
-            points.push(OwnPoint::Footprint(footprint, window.map_err(failed)?));
-        }
-        bytes *= 2;
+    for footprint in footprints_within(own.bytes) {
+        let window = own.with_threads((1, 0), footprint, |shared| own.window(shared, &mut uncore));
+        points.push(OwnPoint::Footprint(footprint, window.map_err(failed)?));
     }
     printed::print(&own, &points, &uncore)
 }
@@ -86,4 +94,23 @@ pub fn cores(wanted: OwnCurve) -> Result<(), Failure> {
         points.push(OwnPoint::Cores(cores, window.map_err(failed)?));
     }
     printed::print(&own, &points, &uncore)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{footprints_within, share_of_a_core};
+
+    /// A third of 256 MiB is 89,478,485 1/3 bytes: 1,398,101 lines of 64, and 21 1/3 bytes that are none.
+    #[test]
+    fn a_core_has_its_share_in_whole_lines() {
+        assert_eq!([1, 3, 4].map(|cores| share_of_a_core(256 << 20, cores)), [256 << 20, 89_478_464, 64 << 20]);
+    }
+
+    #[test]
+    fn footprints_double_with_one_between() {
+        let kib = |most: usize| footprints_within(most << 10).iter().map(|bytes| bytes >> 10).collect::<Vec<_>>();
+        assert_eq!(kib(15), [0; 0]);
+        assert_eq!(kib(100), [16, 24, 32, 48, 64, 96]);
+        assert_eq!(kib(128), [16, 24, 32, 48, 64, 96, 128]);
+    }
 }

@@ -181,6 +181,26 @@ mod tests {
         assert_eq!(from.until(&Done { chased: 9, ..to }).latency, None);
     }
 
+    /// A minute from each access to the next: after the first 64, which are made at once, a thread waits for an hour,
+    /// and makes no other however long others work; and it stops at once when it is to.
+    #[test]
+    fn a_thread_loads_memory_no_faster_than_it_is_to() {
+        let shared = OwnThreads::new(75);
+        shared.delay.store(60_000_000_000_000, Relaxed);
+        let (mut lines, mut ring) = (memory(1 << 16), memory(1 << 12));
+        link_at_random(&mut ring);
+        let accesses = || shared.loaded.load(Relaxed) + shared.stored.load(Relaxed);
+        std::thread::scope(|scope| {
+            scope.spawn(|| load(&mut lines, &shared));
+            scope.spawn(|| chase(&ring, &shared));
+            while accesses() < 64 || shared.done().chased < 1_000_000 {
+                std::thread::yield_now();
+            }
+            shared.stop();
+        });
+        assert_eq!(accesses(), 64);
+    }
+
     /// Of three reads in four transfers one access in three is a store.
     #[test]
     fn threads_work_until_they_are_to_stop() {
