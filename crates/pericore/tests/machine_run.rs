@@ -211,3 +211,33 @@ fn the_truth_of_a_workload_is_written() {
     let nowhere = ["--machine", "e5-2600", "--workload", "stream", "--truth", "/no/such/folder/x", "--", "true"];
     refused(&nowhere, &["/no/such/folder/x"]);
 }
+
+/// On the machine whose registers it finds, a self-check reads the event file that it is to compare: one that is not
+/// there ends it before anything is counted.
+#[test]
+fn a_self_check_reads_its_event_files() {
+    let state = tempfile::tempdir().expect("a folder");
+    let mut command = command(PERICORE);
+    command.args(["machine", "run", "--machine", "e5-2600", "--", PERICORE, "doctor", "--selfcheck"]);
+    let output = command.args(["--events", "/nowhere/events.json"]).env("XDG_STATE_HOME", state.path()).output();
+    let output = output.expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("/nowhere/events.json"), "{errors}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("The self-check found"), "{output:?}");
+}
+
+/// 44 bits at one increment a cycle of at most 5 GHz are full within an hour (3518 s): who asks for longer intervals
+/// learns it before they pass.
+#[test]
+fn intervals_in_which_counters_wrap_are_reported_beforehand() {
+    let state = tempfile::tempdir().expect("a folder");
+    for (interval, warned) in [("10000000", true), ("1000000", false)] {
+        let mut command = command(PERICORE);
+        command.args(["machine", "run", "--machine", "e5-2600", "--", PERICORE, "stat", "-I", interval]);
+        command.args(["-e", "cbo0/CLOCKTICKS/", "--timeout", "1"]).env("XDG_STATE_HOME", state.path());
+        let output = command.output().expect("the program starts");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        assert_eq!(errors.contains("a counter may wrap twice within 3518 s"), warned, "{interval} ms: {errors}");
+    }
+}

@@ -213,4 +213,31 @@ mod tests {
         let faster = messages([3_600_000_000; 2], 0.2);
         assert!(faster.len() == 1 && faster[0].starts_with(DIFFERS), "{faster:?}");
     }
+
+    /// Where the kernel has no PMUs, that is said: a check that was not made does not pass for one without a
+    /// difference.
+    #[test]
+    fn what_cannot_be_compared_is_reported() {
+        use pericore_observe::linux::{Processor, Root};
+        use pericore_observe::session::OtherSessions;
+
+        let folder = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("sys/devices/system/cpu/online", "0\n");
+        put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+        let host = Host::new(Root::at(folder.path()), Processor::default()).unwrap();
+        let mut machine = pericore_machine::MachineSpec::parse("e5-2600").unwrap().chassis().unwrap();
+        let family = pericore_catalog::family("e5-2600").unwrap();
+        let topology = pericore_observe::discover::discover(&mut machine, family, &host.cpus, |_| true).unwrap();
+        let entrance = OtherSessions::new(folder.path().join("journals"), "local", "boot").enter().unwrap();
+        let findings = check(&host, machine, &topology, Options::default(), entrance);
+        let [finding] = &findings[..] else { panic!("{findings:?}") };
+        assert!(finding.is_about(CHECK) && !finding.is_problem(), "{finding:?}");
+        let words = finding.message();
+        assert!(words.starts_with(UNKNOWN) && words.contains("registers against the kernel's PMUs"), "{words}");
+    }
 }

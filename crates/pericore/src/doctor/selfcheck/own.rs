@@ -166,6 +166,18 @@ mod tests {
         assert_eq!(KnownTraffic::<()>::count(&RealTraffic::Others, &selection.events[0], 0, 0), None);
     }
 
+    /// Of reads of our own the size is known, and a finding says what they were; of what else runs there is none.
+    /// 32,768 lines are 2 MiB, of which 4,096 in eighths are two powers down 2,048.
+    #[test]
+    fn only_reads_of_our_own_have_a_size() {
+        let own = RealTraffic::Own(OwnTraffic::of_lines(32_768, 64 << 10));
+        let seen = |traffic: &RealTraffic| (KnownTraffic::<()>::name(traffic), KnownTraffic::<()>::lines(traffic));
+        let (name, lines) = seen(&own);
+        assert_eq!(name, "a stream over 2 MiB and a chase through 2048 lines of it");
+        assert!(lines.is_some_and(|(least, most)| 0.0 < least && 65_536.0 < most && least < most), "{lines:?}");
+        assert_eq!(seen(&RealTraffic::Others), ("what runs on this machine".to_owned(), None));
+    }
+
     /// 8,192 lines: 1,024 in eighths are two powers down 512. A round that left one out would come back early.
     #[test]
     fn a_chase_comes_by_each_of_its_lines_once() {

@@ -104,3 +104,17 @@ impl KnownTraffic<SharedMachine> for ScenarioTraffic {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a software machine counts is known event by event, and nobody else reads its memory: no estimate of lines
+    /// is held against it.
+    #[test]
+    fn a_software_machines_traffic_is_known_by_its_counts() {
+        let spec = MachineSpec::parse("nehalem").unwrap();
+        let Ok((_, traffic)) = with_traffic(&spec, 1) else { panic!("it has a model") };
+        assert_eq!((traffic.lines(), traffic.is_among_others()), (None, false));
+    }
+}
