@@ -118,6 +118,16 @@ fn nanoseconds() -> u64 {
 mod tests {
     use super::*;
 
+    /// As long as registers are to be put back a second signal has to wait for ten seconds; not any more when that is
+    /// done.
+    #[test]
+    fn registers_are_held_until_they_are_put_back() {
+        let holds = HoldsRegisters::begin();
+        assert!(HOLDS_REGISTERS.load(Ordering::Relaxed));
+        drop(holds);
+        assert!(!HOLDS_REGISTERS.load(Ordering::Relaxed));
+    }
+
     #[test]
     fn a_signal_that_is_doubled_is_one_request() {
         let requests = Requests::default();

@@ -2,6 +2,7 @@
 //! event 0 counts the time of a CPU: so whether this process may count is the kernel's answer.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use clap::Parser;
@@ -66,9 +67,15 @@ fn units(ways: &ChosenWays) -> (Vec<&'static str>, Vec<&'static str>) {
     (kernel, ways.registers.as_ref().map_or_else(Vec::new, |part| of(&part.selection)))
 }
 
-/// Where a container or the kernel's rule forbids counting, there is nothing to choose.
+/// Where a container or the kernel's rule forbids counting, there is nothing to choose; that is said past the capture
+/// of the test's output.
 fn may_count() -> bool {
     let ways = choose(&["uncore_ha"], &["-e", "ha/event=0x0/"], None).unwrap();
+    if ways.kernel.is_none() {
+        let name = std::thread::current().name().unwrap_or("a test").to_owned();
+        let message = format!("\nSKIPPED: {name}, since the kernel does not let this process count\n\n");
+        std::io::stderr().write_all(message.as_bytes()).unwrap();
+    }
     ways.kernel.is_some()
 }
 
@@ -96,6 +103,18 @@ fn auto_takes_the_kernel_for_units_of_which_it_counts_everything() {
     assert_eq!(units(&ways), (vec![], vec!["pcu"]));
     let failure = ways.beside(Failure::failed("no msr")).to_string();
     assert!(failure.contains("through the kernel: ") && failure.contains("no uncore_pcu"), "{failure}");
+}
+
+/// What the kernel cannot count of one unit is no reason to give for another: the power unit has no PMU, and that of
+/// the slices lacks a term. This takes no right to count.
+#[test]
+fn each_unit_has_its_own_reason() {
+    let events = ["-e", "cbo/event=0x0,thresh=3/,pcu/event=0x0/"];
+    let ways = choose(&["uncore_cbox_0"], &events, None).unwrap();
+    assert_eq!(units(&ways), (vec![], vec!["cbo", "pcu"]));
+    let of = |unit: &str| ways.reasons.iter().find(|reason| reason.starts_with(&format!("{unit}: "))).unwrap();
+    assert!(of("cbo").contains("by registers") && of("cbo").contains("thresh=0x3"), "{:?}", ways.reasons);
+    assert!(of("pcu").contains("by registers") && of("pcu").contains("no uncore_pcu"), "{:?}", ways.reasons);
 }
 
 #[test]
