@@ -32,3 +32,27 @@ pub fn available_bytes(root: &Path) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.parse::<usize>().ok().map(|kib| kib << 10)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Linux writes them: MemAvailable of /proc/meminfo in KiB, and the sizes of CPU 0's caches, of which the
+    /// largest is the last.
+    #[test]
+    fn memory_and_caches_are_in_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!((available_bytes(folder.path()), cache_bytes(folder.path())), (None, None));
+        let put = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("proc/meminfo", "MemTotal:       32768000 kB\nMemFree:          100000 kB\nMemAvailable:    2097152 kB\n");
+        for (index, size) in ["32K\n", "32K\n", "256K\n", "20480K\n"].iter().enumerate() {
+            put(&format!("sys/devices/system/cpu/cpu0/cache/index{index}/size"), size);
+        }
+        assert_eq!(available_bytes(folder.path()), Some(2 << 30));
+        assert_eq!(cache_bytes(folder.path()), Some(20 << 20));
+    }
+}

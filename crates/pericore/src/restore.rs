@@ -299,3 +299,27 @@ fn waiting(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     found.sort();
     Ok(found.into_iter().rev().map(|(_, path)| path).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use pericore_observe::session::Journal;
+
+    use super::*;
+
+    /// What one machine's registers held is not written to another's, whichever was named: the journal stays.
+    #[test]
+    fn a_journal_of_another_machine_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.journal");
+        for (about, advice) in [("e5-2600", "name that with --machine"), (&this_machine(), "leave out --machine")] {
+            let journal = Journal::of_this_process("boot".to_owned(), about.to_owned(), Vec::new());
+            drop(journal.write(&path).unwrap());
+            let args = RestoreArgs { journal: Some(path.clone()), machine: Some("nehalem".to_owned()) };
+            let guard = Guard { other_sessions: None, _entrance: None };
+            let refused = one(&args, None, &guard, &path, &mut String::new()).unwrap_err().to_string();
+            let words = format!("the journal is about {about}, not nehalem: {advice}");
+            assert!(refused.contains(&words), "{refused}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}

@@ -188,6 +188,15 @@ mod tests {
         }
     }
 
+    /// With --machine there is one family: what it says of the event is the answer, and nothing is said of others.
+    #[test]
+    fn one_family_alone_names_what_it_lacks() {
+        let family = pericore_catalog::family("e5-2600").unwrap();
+        let refused = print(&mut Vec::new(), &[family], &["imc/NEVER/".to_owned()], false).unwrap_err().to_string();
+        assert!(refused.contains("imc has no event") && refused.contains("imc/NEVER/\n"), "{refused}");
+        assert!(!refused.contains("no family"), "{refused}");
+    }
+
     /// Every family refuses such a text for the same reason, which is not that it lacks the event.
     #[test]
     fn a_missing_slash_is_named() {

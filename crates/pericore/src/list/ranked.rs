@@ -142,3 +142,58 @@ fn of_unit(family: &'static Family, unit: &'static Unit, terms: &[Terms], rows: 
 fn score(terms: &[Terms], unit: &Unit, names: &[&str], texts: &[&str]) -> Option<u32> {
     terms.iter().filter_map(|terms| terms.score(unit.name, unit.intel_prefix.unwrap_or(""), names, texts)).max()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of the rows beyond those shown: how many there are, and of each kind the number and the option that
+    /// lists all.
+    fn rest(word: &str) -> (usize, usize, String) {
+        let family = pericore_catalog::family("e5-2600").unwrap();
+        let mut out = Vec::new();
+        let found = print(&mut out, &[family], &Query::new([word]), Paint::new(false)).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let is_row = |line: &&str| {
+            let kind = line.split(' ').next().unwrap_or_default();
+            Sort::ALL.iter().any(|sort| sort.name() == kind)
+        };
+        let shown = text.lines().filter(is_row).count();
+        let rest = text.lines().skip_while(|line| !line.starts_with("and ")).take_while(|line| !line.is_empty());
+        (found, shown, rest.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The numbers of all kinds make up the rest, one has no plural, none is left out, and each kind has its option.
+    #[test]
+    fn what_is_not_shown_is_counted_by_kind_with_the_way_to_see_it() {
+        let options =
+            [("unit", "--unit UNIT"), ("metric", "--metrics"), ("event", "--unit UNIT"), ("register", "--registers")];
+        let (mut single, mut kinds) = (0, std::collections::BTreeSet::new());
+        for word in
+            ["read", "write", "cycles", "ctl", "occupancy", "prefetch", "memory", "queue", "filter", "remote", "link"]
+        {
+            let (found, shown, rest) = rest(word);
+            assert_eq!(shown, found.min(20), "{word}");
+            if found <= 20 {
+                assert_eq!(rest, "", "{word}");
+                continue;
+            }
+            let (more, parts) = rest.strip_prefix("and ").and_then(|rest| rest.split_once(" more: ")).expect("a rest");
+            assert_eq!(more, (found - 20).to_string(), "{word}");
+            let mut sum = 0;
+            for part in parts.split(", ") {
+                let (number, kind) = part.split_once(' ').unwrap_or_else(|| panic!("{word}: {rest}"));
+                let number: usize = number.parse().unwrap();
+                let plural = if number == 1 { "" } else { "s" };
+                let known = options.iter().find(|(name, option)| kind == format!("{name}{plural} ({option})"));
+                let (name, _) = known.unwrap_or_else(|| panic!("{word}: {part:?} of {rest}"));
+                assert!(number > 0, "{word}: {rest}");
+                sum += number;
+                single += usize::from(number == 1);
+                kinds.insert(*name);
+            }
+            assert_eq!(sum, found - 20, "{word}: {rest}");
+        }
+        assert!(single > 0 && kinds.len() >= 3, "the words bring one of a kind, and most kinds: {single} {kinds:?}");
+    }
+}

@@ -256,3 +256,33 @@ pub fn translated(access: Access, spaces: &[Space]) -> ProgramAccess {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pericore_machine::uncore::ProgramCounts;
+    use pericore_tracer::Counts;
+
+    use super::*;
+
+    /// The tracer leaves out what the first-level caches of the machine's part would keep: an Emerald Rapids has 48 KiB
+    /// of 12 ways for data, and 32 KiB of 8 for instructions.
+    #[test]
+    fn a_program_is_traced_with_the_machines_own_caches() {
+        let caches = [(48 << 10, 12), (32 << 10, 8)].map(|(bytes, ways)| FirstLevel { bytes, ways });
+        let Options { data_cache, fetch_cache, .. } = options(caches);
+        assert_eq!((data_cache.bytes, data_cache.ways), (48 << 10, 12));
+        assert_eq!((fetch_cache.bytes, fetch_cache.ways), (32 << 10, 8));
+    }
+
+    /// What a program did is printed in figures, in threes.
+    #[test]
+    fn a_programs_figures_are_printed() {
+        let total = Counts { instructions: 1_234_567, loads: 89_012, stores: 345, ..Counts::default() };
+        let mut ended = Feed::of_program(&[], None, [FirstLevel { bytes: 1 << 15, ways: 8 }; 2]).end();
+        ended.summary = Some(Summary { total, threads: 2, processes: 1, ..Summary::default() });
+        let mut text = String::new();
+        ended.print(&mut text, &ProgramCounts { prefetches: 6_789, ..ProgramCounts::default() }).unwrap();
+        assert!(text.contains(" program: 1,234,567 instructions, 89,012 loads, 345 stores\n"), "{text}");
+        assert!(text.contains("in 2 threads of 1 process\n") && text.contains(" 6,789 L2 prefetches;"), "{text}");
+    }
+}

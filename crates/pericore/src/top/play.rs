@@ -90,3 +90,18 @@ fn sleep(wakeup: &mut Wakeup, seconds: f64, is_over: &dyn Fn() -> bool) -> Resul
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample stays on the screen for its time, however often something wakes the sleeper; and for none at the end.
+    #[test]
+    fn a_sample_is_shown_for_its_time() {
+        let mut wakeup = Wakeup::new().unwrap();
+        let began = std::time::Instant::now();
+        sleep(&mut wakeup, 0.03, &|| false).unwrap();
+        assert!(began.elapsed().as_secs_f64() >= 0.03);
+        sleep(&mut wakeup, 1e9, &|| true).unwrap();
+    }
+}

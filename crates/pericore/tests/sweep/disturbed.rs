@@ -129,3 +129,50 @@ fn a_sweep_that_is_ended_goes_on_where_it_was() {
     let part = files(&folder, "run").into_keys().find(|name| name.ends_with(".part"));
     assert_eq!(part, None);
 }
+
+/// A sweep and its workers, which nothing else would end for hours.
+struct LongSweep {
+    sweep: Child,
+    workers: Vec<u32>,
+}
+
+impl LongSweep {
+    fn running_workers(&self) -> impl Iterator<Item = u32> {
+        let is_worker = |worker: &u32| {
+            let command = fs::read_to_string(format!("/proc/{worker}/cmdline"));
+            command.is_ok_and(|command| command.contains("--worker"))
+        };
+        self.workers.iter().copied().filter(is_worker)
+    }
+}
+
+impl Drop for LongSweep {
+    fn drop(&mut self) {
+        let _ = self.sweep.kill();
+        let _ = self.sweep.wait();
+        self.running_workers().for_each(|worker| kill(worker, libc::SIGKILL));
+    }
+}
+
+/// Runs of hours: who ends the sweep need not wait for them, as their workers are ended, too.
+#[test]
+fn a_sweep_that_is_ended_does_not_wait_for_its_runs() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let folder = Folder::new();
+    write(&folder, "long.toml", &FILE.replace("requests = 400", "requests = 4000000000"));
+    let sweep = begin(&folder, &["long.toml", "--jobs", "2"]);
+    let mut long = LongSweep { sweep, workers: Vec::new() };
+    until("two workers", || {
+        long.workers = children(long.sweep.id());
+        long.running_workers().count() == 2
+    });
+    kill(long.sweep.id(), libc::SIGTERM);
+    let mut status = None;
+    until("the sweep ends", || {
+        status = long.sweep.try_wait().expect("a child");
+        status.is_some()
+    });
+    assert_eq!(status.and_then(|status| status.signal()), Some(libc::SIGTERM));
+    until("workers end", || long.running_workers().next().is_none());
+}
