@@ -139,6 +139,10 @@ fn doctor_and_show_find_what_is_broken() {
     assert_eq!(pericore(&["doctor", "--machine", "emerald-rapids"]).status.code(), Some(0));
     let output = pericore(&["machine", "show", "--machine", "e5-2600:hidden=cbo"]);
     assert!(text(&output.stdout).contains("do not answer"), "{}", text(&output.stderr));
+    // A channel has its control, four counters and a fixed one with theirs (guide, Table 2-59), in configuration space.
+    let output = pericore(&["machine", "show", "--machine", "e5-2600:hidden=imc1"]);
+    let last = text(&output.stdout).lines().next_back().expect("a line").to_owned();
+    assert!(last.ends_with("all at their reset values, 11 do not answer"), "{last}");
     // A slice has its control, its filter, and four counters with theirs (guide, Table 2-6).
     let output = pericore(&["machine", "show", "--machine", "e5-2600:hidden=cbo3"]);
     let last = text(&output.stdout).lines().last().unwrap_or_default().to_owned();

@@ -50,7 +50,7 @@ impl RingStops {
 
     /// The direction in which the home agent's messages go to a stop.
     #[inline]
-    pub const fn from_home(self, to: u8) -> Direction {
+    pub const fn direction_home_to(self, to: u8) -> Direction {
         self.way(self.home(), to).0
     }
 
@@ -72,7 +72,7 @@ impl RingStops {
     }
 
     /// The direction of the way from a slice to input-output.
-    pub const fn to_io(self, from: u8) -> Direction {
+    pub const fn direction_to_io(self, from: u8) -> Direction {
         self.way(from, self.io()).0
     }
 }
@@ -98,8 +98,14 @@ mod tests {
         for (from, to) in [(1, 6), (8, 0), (5, 8), (9, 2), (3, 3)] {
             assert_eq!(rings.passes_home(from, to), None, "from {from} to {to}");
         }
-        assert_eq!((rings.from_home(3), rings.from_home(4)), (Direction::Clockwise, Direction::CounterClockwise));
-        assert_eq!((rings.to_io(4), rings.to_io(2)), (Direction::Clockwise, Direction::CounterClockwise));
+        assert_eq!(
+            (rings.direction_home_to(3), rings.direction_home_to(4)),
+            (Direction::Clockwise, Direction::CounterClockwise)
+        );
+        assert_eq!(
+            (rings.direction_to_io(4), rings.direction_to_io(2)),
+            (Direction::Clockwise, Direction::CounterClockwise)
+        );
         assert_eq!(rings.steps_to_home(9, Direction::Clockwise), 9);
     }
 }

@@ -48,11 +48,13 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
     for place in &places {
         match machine.peek(place) {
             Ok(value) if value == place.register.reset => {}
+            // A function of configuration space that is not there reads as ones.
+            Ok(value) if value == place.width.mask() && matches!(place.address, Address::Pci { .. }) => silent += 1,
             Ok(value) => {
                 changed += 1;
                 writeln!(out, "  {:<22} {value:#x}", place.name())?;
             }
-            // Of a block that is hidden.
+            // An MSR that is not there.
             Err(_) => silent += 1,
         }
     }

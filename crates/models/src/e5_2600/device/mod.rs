@@ -233,7 +233,7 @@ impl Model {
                 let from = self.map.within(slice);
                 let came = self.route(RingKind::Acknowledge, from, self.rings.io());
                 // It goes on as it came, and passes all stops.
-                let direction = self.rings.to_io(from);
+                let direction = self.rings.direction_to_io(from);
                 let steps = self.rings.steps_to_home(self.rings.io(), direction);
                 self.passes_home_after(socket as u8, direction, steps);
                 reader.read(self.now, E5Fact::Bounces(socket as u8, came));

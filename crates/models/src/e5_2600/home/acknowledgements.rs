@@ -34,7 +34,7 @@ impl Model {
     #[inline]
     pub(in crate::e5_2600) fn acknowledge<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) {
         let record = &self.pool[request].record;
-        let (home, direction) = (record.nid, self.rings.from_home(self.map.within(record.slice)));
+        let (home, direction) = (record.nid, self.rings.direction_home_to(self.map.within(record.slice)));
         let now = self.wheel.cycle();
         // Who waits goes first.
         self.next_acknowledgement(home.into(), reader);
@@ -66,7 +66,7 @@ impl Model {
         let (index, now) = (usize::from(home), self.wheel.cycle());
         let queue = &self.homes[index].acknowledgements;
         let Some(&request) = queue.waiting.front().filter(|_| queue.retry == now) else { return };
-        let direction = self.rings.from_home(self.map.within(self.pool[request].record.slice));
+        let direction = self.rings.direction_home_to(self.map.within(self.pool[request].record.slice));
         let queue = &mut self.homes[index].acknowledgements;
         let goes = queue.can_send(direction, now);
         if goes {

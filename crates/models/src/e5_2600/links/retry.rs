@@ -16,7 +16,8 @@ pub struct RetryBuffer {
 impl RetryBuffer {
     /// Lets go of what is acknowledged in a clock.
     pub fn release(&mut self, clock: u64) {
-        while let Some((_, flits)) = self.packets.pop_front_if(|&mut (acknowledged, _)| acknowledged <= clock) {
+        while let Some(&(_, flits)) = self.packets.front().filter(|(acknowledged, _)| *acknowledged <= clock) {
+            self.packets.pop_front();
             self.held -= flits;
         }
     }
