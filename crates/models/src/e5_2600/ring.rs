@@ -13,33 +13,52 @@ pub enum Direction {
     CounterClockwise,
 }
 
-/// The stops of a socket's ring that are no slice's.
-#[derive(Debug, Clone, Copy)]
+/// Stops that the tables have room for: a power of two.
+const ROOM: usize = 16;
+
+/// The stops of a socket's ring, and which ways pass the home agent's.
+#[derive(Debug, Clone)]
 pub struct RingStops {
     cores: u8,
     stops: u8,
+    /// By sender and receiver: steps to the home agent's stop, where it lies between them; counter-clockwise below 0.
+    to_home: [[i8; ROOM]; ROOM],
+    /// Stops to which the home agent's messages go counter-clockwise, one bit each.
+    backwards: u16,
 }
 
 impl RingStops {
     /// The rings of a part.
-    pub const fn new(parameters: &Parameters) -> Self {
-        Self { cores: parameters.cores, stops: parameters.ring_stops }
+    pub fn new(parameters: &Parameters) -> Self {
+        let mut rings =
+            Self { cores: parameters.cores, stops: parameters.ring_stops, to_home: [[0; ROOM]; ROOM], backwards: 0 };
+        for from in 0..rings.stops.min(ROOM as u8) {
+            for to in 0..rings.stops.min(ROOM as u8) {
+                let (direction, length) = rings.way(from, to);
+                let steps = rings.steps_to_home(from, direction);
+                let signed = if direction == Direction::Clockwise { steps as i8 } else { -(steps as i8) };
+                rings.to_home[usize::from(from)][usize::from(to)] = if steps < length { signed } else { 0 };
+            }
+            let backwards = rings.way(rings.home(), from).0 == Direction::CounterClockwise;
+            rings.backwards |= u16::from(backwards) << from;
+        }
+        rings
     }
 
     /// The stop of the home agent.
     #[inline]
-    pub const fn home(self) -> u8 {
+    pub const fn home(&self) -> u8 {
         self.cores
     }
 
     /// The stop of input-output and of the links.
     #[inline]
-    pub const fn io(self) -> u8 {
+    pub const fn io(&self) -> u8 {
         self.cores + 1
     }
 
     /// The way from one stop to another, the shorter one, and its steps.
-    const fn way(self, from: u8, to: u8) -> (Direction, u8) {
+    const fn way(&self, from: u8, to: u8) -> (Direction, u8) {
         let clockwise = (to + self.stops - from) % self.stops;
         if clockwise > self.stops / 2 {
             (Direction::CounterClockwise, self.stops - clockwise)
@@ -50,20 +69,22 @@ impl RingStops {
 
     /// The direction in which the home agent's messages go to a stop.
     #[inline]
-    pub const fn direction_home_to(self, to: u8) -> Direction {
-        self.way(self.home(), to).0
+    pub const fn direction_home_to(&self, to: u8) -> Direction {
+        if self.backwards >> to & 1 == 1 { Direction::CounterClockwise } else { Direction::Clockwise }
     }
 
     /// If the home agent's stop lies between two others, in which direction messages pass it, and after how many steps.
     #[inline]
-    pub const fn passes_home(self, from: u8, to: u8) -> Option<(Direction, u8)> {
-        let (direction, length) = self.way(from, to);
-        let steps = self.steps_to_home(from, direction);
-        if 0 < steps && steps < length { Some((direction, steps)) } else { None }
+    pub fn passes_home(&self, from: u8, to: u8) -> Option<(Direction, u8)> {
+        match self.to_home[usize::from(from) % ROOM][usize::from(to) % ROOM] {
+            0 => None,
+            steps @ 1.. => Some((Direction::Clockwise, steps as u8)),
+            steps => Some((Direction::CounterClockwise, steps.unsigned_abs())),
+        }
     }
 
     /// Steps from a stop to the home agent's in a direction.
-    pub const fn steps_to_home(self, from: u8, direction: Direction) -> u8 {
+    pub const fn steps_to_home(&self, from: u8, direction: Direction) -> u8 {
         let clockwise = (self.home() + self.stops - from) % self.stops;
         match direction {
             Direction::Clockwise => clockwise,
@@ -72,7 +93,7 @@ impl RingStops {
     }
 
     /// The direction of the way from a slice to input-output.
-    pub const fn direction_to_io(self, from: u8) -> Direction {
+    pub const fn direction_to_io(&self, from: u8) -> Direction {
         self.way(from, self.io()).0
     }
 }

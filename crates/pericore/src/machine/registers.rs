@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pericore_catalog::decode::{self, AddressQuery, find_address};
 use pericore_catalog::search::hint;
 use pericore_machine::chassis::{Chassis, RegisterPlace};
-use pericore_registers::Address;
+use pericore_registers::{Address, Width};
 
 use crate::failure::Failure;
 use crate::target;
@@ -48,13 +48,13 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
     for place in &places {
         match machine.peek(place) {
             Ok(value) if value == place.register.reset => {}
-            // A function of configuration space that is not there reads as ones.
-            Ok(value) if value == place.width.mask() && matches!(place.address, Address::Pci { .. }) => silent += 1,
+            // Of a block that is hidden.
+            Ok(value) if value == place.width.mask() && !has_function(machine, place) => silent += 1,
             Ok(value) => {
                 changed += 1;
                 writeln!(out, "  {:<22} {value:#x}", place.name())?;
             }
-            // An MSR that is not there.
+            // Of such a block in MSRs.
             Err(_) => silent += 1,
         }
     }
@@ -65,6 +65,13 @@ pub fn show(machine: &mut Chassis) -> Result<(), Failure> {
     };
     writeln!(out, "{} registers, {state}{silent}", places.len())?;
     Ok(out.flush()?)
+}
+
+/// False if a register is in a function of configuration space that is not there: its vendor is all ones.
+fn has_function(machine: &mut Chassis, place: &RegisterPlace) -> bool {
+    let Address::Pci { bdf, .. } = place.address else { return true };
+    let vendor = RegisterPlace { address: Address::Pci { bdf, offset: 0 }, width: Width::B4, ..*place };
+    machine.peek(&vendor).is_ok_and(|vendor| vendor != Width::B4.mask())
 }
 
 /// Prints registers with their fields.

@@ -25,15 +25,9 @@ impl Model {
             return self.put_in_egress(stop, message, to);
         }
         slice.egress_free = self.now + self.latency.uclk;
-        self.puts_on_ring(Sending { stop, message, to, odd: self.is_odd(), waited: 0 }, reader);
-        self.now
-    }
-
-    #[inline(always)]
-    fn puts_on_ring<R: E5Reader>(&mut self, sending: Sending, reader: &mut R) {
-        let Sending { stop, message, to, .. } = sending;
+        let sending = Sending { stop, message, to, odd: self.is_odd(), waited: 0 };
         reader.read(self.now, E5Fact::Sends(sending));
-        self.fills_slot(self.map.socket(stop), message.ring(), self.map.within(stop), to);
+        self.now
     }
 
     #[inline(never)]
@@ -58,7 +52,7 @@ impl Model {
             self.wheel.schedule(self.now + self.latency.uclk, Event::Egress.of(stop));
         }
         let waited = self.clocks.uclk.cycles(self.now - since);
-        self.puts_on_ring(Sending { stop, message, to, odd: self.is_odd(), waited }, reader);
+        reader.read(self.now, E5Fact::Sends(Sending { stop, message, to, odd: self.is_odd(), waited }));
         if room {
             // What found none may find it now.
             self.wake(stop, reader);
@@ -67,16 +61,8 @@ impl Model {
 
     /// Something else than a slice's or core's message goes over a ring of a socket.
     #[inline]
-    pub(in crate::e5_2600) fn travel<R: E5Reader>(
-        &mut self,
-        socket: u8,
-        kind: RingKind,
-        from: u8,
-        to: u8,
-        reader: &mut R,
-    ) {
+    pub(in crate::e5_2600) fn travel<R: E5Reader>(&self, socket: u8, kind: RingKind, from: u8, to: u8, reader: &mut R) {
         reader.read(self.now, E5Fact::Travels(socket, self.route(kind, from, to)));
-        self.fills_slot(socket, kind, from, to);
     }
 
     /// The way of what is sent now.

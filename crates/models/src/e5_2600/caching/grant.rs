@@ -104,7 +104,12 @@ impl Model {
         let completed = entry.record.tracker_out != NEVER;
         let first = self.map.first_stop(self.map.socket(slice));
         for responding in bits(snooped) {
-            self.message(first + responding as u16, Message::AcknowledgeFromCore, self.map.within(slice), reader);
+            self.acknowledgement(
+                first + responding as u16,
+                Message::AcknowledgeFromCore,
+                self.map.within(slice),
+                reader,
+            );
         }
         // What a core has modified comes to the slice with its answer.
         for core in bits(modified_in) {
@@ -135,8 +140,12 @@ impl Model {
     pub(in crate::e5_2600) fn send_data<R: E5Reader>(&mut self, request: RequestId, delay: u64, reader: &mut R) {
         let (core, slice) = (self.pool[request].core, self.pool[request].record.slice);
         let overwrites = self.pool[request].record.kind == RequestKind::Overwrite;
-        let message = if overwrites { Message::AcknowledgeFromCache } else { Message::DataFromCache };
-        let sent = self.message(slice, message, self.map.within(core.into()), reader);
+        let to = self.map.within(core.into());
+        let sent = if overwrites {
+            self.acknowledgement(slice, Message::AcknowledgeFromCache, to, reader)
+        } else {
+            self.message(slice, Message::DataFromCache, to, reader)
+        };
         let at = sent + delay + self.latency.core_slice(core, slice);
         self.wheel.schedule(at, Event::Data.of(request));
     }

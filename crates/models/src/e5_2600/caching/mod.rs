@@ -213,7 +213,7 @@ impl Model {
             self.evict(slice, victim, reader);
         }
         if from_device {
-            let sent = self.message(slice, Message::AcknowledgeFromCache, self.rings.io(), reader);
+            let sent = self.acknowledgement(slice, Message::AcknowledgeFromCache, self.rings.io(), reader);
             self.wheel.schedule(sent + self.latency.to_io(slice), Event::Data.of(request));
             return true;
         }
@@ -242,7 +242,7 @@ impl Model {
             self.cores[usize::from(entry.core)].give(entry.line);
         }
         if entry.record.direct_to_core {
-            self.message(slice, Message::AcknowledgeFromCache, core, reader);
+            self.acknowledgement(slice, Message::AcknowledgeFromCache, core, reader);
         } else {
             self.send_data(request, 0, reader);
         }
@@ -341,7 +341,7 @@ impl Model {
             Some(way) if kind.is_writeback() => {
                 self.take_writeback(slice, request, way);
                 let core = self.map.within(self.pool[request].core.into());
-                self.message(slice, Message::AcknowledgeFromCache, core, reader);
+                self.acknowledgement(slice, Message::AcknowledgeFromCache, core, reader);
                 self.wheel.schedule(self.now + self.latency.llc_quick, Event::Step.of(request));
             }
             Some(way) => self.grant(slice, request, way, reader),

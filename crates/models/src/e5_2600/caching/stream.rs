@@ -151,7 +151,7 @@ impl Model {
         self.leave_tor(request, reader);
         if kind.is_stream() {
             let line = self.pool[request].line;
-            self.message(slice, Message::AcknowledgeFromCache, self.map.within(core.into()), reader);
+            self.acknowledgement(slice, Message::AcknowledgeFromCache, self.map.within(core.into()), reader);
             self.cores[usize::from(core)].give_buffer(line);
             self.end_step(request, reader);
             // A program's stores were done when they were sent out.
@@ -164,8 +164,11 @@ impl Model {
             self.end_step(request, reader);
             return;
         }
-        let message = if kind == RequestKind::IoRead { Message::DataFromCache } else { Message::AcknowledgeFromCache };
-        let sent = self.message(slice, message, io, reader);
+        let sent = if kind == RequestKind::IoRead {
+            self.message(slice, Message::DataFromCache, io, reader)
+        } else {
+            self.acknowledgement(slice, Message::AcknowledgeFromCache, io, reader)
+        };
         self.wheel.schedule(sent + self.latency.to_io(slice), Event::Data.of(request));
     }
 }

@@ -18,11 +18,11 @@ impl Model {
     pub(in crate::e5_2600) fn core_takes<R: E5Reader>(&mut self, request: RequestId, reader: &mut R) -> bool {
         let entry = &self.pool[request];
         // The leave to overwrite a line has none of its data.
-        if entry.record.kind == RequestKind::Overwrite {
+        if entry.record.direct_to_core || entry.record.kind == RequestKind::Overwrite {
             return true;
         }
         let (cycle, sink) = (self.latency.uclk, &mut self.sinks[usize::from(entry.core)]);
-        let takes = entry.record.direct_to_core || sink.has_place(RingKind::Block, self.now, cycle);
+        let takes = sink.has_place(RingKind::Block, self.now, cycle);
         if takes {
             sink.take(RingKind::Block, self.now, cycle);
         } else {

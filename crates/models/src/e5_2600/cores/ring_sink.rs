@@ -15,11 +15,13 @@ pub struct RingSink([Tick; RingKind::COUNT]);
 
 impl RingSink {
     /// True if a message that comes at `at` finds a place.
+    #[inline]
     pub const fn has_place(&self, ring: RingKind, at: Tick, cycle: Tick) -> bool {
         self.0[ring as usize] <= at + PLACES * TAKES[ring as usize] * cycle
     }
 
     /// Takes a message that comes at `at`.
+    #[inline]
     pub fn take(&mut self, ring: RingKind, at: Tick, cycle: Tick) {
         let until = &mut self.0[ring as usize];
         *until = (*until).max(at) + TAKES[ring as usize] * cycle;

@@ -226,7 +226,7 @@ impl Model {
             let due = last.max(self.now) + self.latency.uclk;
             self.devices[socket].acknowledgements.push_back(due);
             self.pump_device_at(socket, due);
-            self.travel(socket as u8, RingKind::Acknowledge, self.rings.io(), self.map.within(slice), reader);
+            self.leaves_io(socket as u8, RingKind::Acknowledge, self.map.within(slice), reader);
             self.end_step(request, reader);
         } else {
             if device.acknowledge_free > self.now {
@@ -235,7 +235,7 @@ impl Model {
                 // It goes on as it came, and passes all stops.
                 let direction = self.rings.direction_to_io(from);
                 let steps = self.rings.steps_to_home(self.rings.io(), direction);
-                self.passes_home_after(socket as u8, direction, steps);
+                self.passes_home_after(socket as u8, direction, steps, self.now);
                 reader.read(self.now, E5Fact::Bounces(socket as u8, came));
                 self.wheel.schedule(self.now + ROUND * self.latency.uclk, Event::Data.of(request));
                 return;

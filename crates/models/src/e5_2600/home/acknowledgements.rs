@@ -4,7 +4,8 @@
 //! stop to another fills its slot on the way, and who stands between them finds it full. That is modelled at the home
 //! agent for the ring of acknowledgements, which cores, slices and devices send past it.
 
-use pericore_facts::e5_2600::{E5Reader, RequestKind, RingKind};
+use pericore_engine::Tick;
+use pericore_facts::e5_2600::{E5Reader, Message, RequestKind, RingKind};
 
 use crate::e5_2600::Model;
 use crate::e5_2600::event::Event;
@@ -12,22 +13,41 @@ use crate::e5_2600::request::RequestId;
 use crate::e5_2600::ring::Direction;
 
 impl Model {
-    /// A message goes over a ring of a socket now, or at most a round later: if it is one of acknowledgements, its slot
-    /// passes the home agent full.
+    /// A slice's or core's ring stop is to send an acknowledgement, as [`Model::message`] does.
+    pub(in crate::e5_2600) fn acknowledgement<R: E5Reader>(
+        &mut self,
+        stop: u16,
+        message: Message,
+        to: u8,
+        reader: &mut R,
+    ) -> Tick {
+        let sent = self.message(stop, message, to, reader);
+        self.fills_slot(self.map.socket(stop), (self.map.within(stop), to), sent);
+        sent
+    }
+
+    /// An acknowledgement goes from one stop of a socket to another at a tick, soon: its slot may pass the home agent.
     #[inline]
-    pub(in crate::e5_2600) fn fills_slot(&mut self, socket: u8, ring: RingKind, from: u8, to: u8) {
-        if ring == RingKind::Acknowledge
-            && let Some((direction, steps)) = self.rings.passes_home(from, to)
-        {
-            self.passes_home_after(socket, direction, steps);
+    pub(in crate::e5_2600) fn fills_slot(&mut self, socket: u8, (from, to): (u8, u8), sent: Tick) {
+        if let Some((direction, steps)) = self.rings.passes_home(from, to) {
+            self.passes_home_after(socket, direction, steps, sent);
         }
     }
 
-    /// A full slot of the ring of acknowledgements comes past the home agent after some steps from stop to stop.
-    pub(in crate::e5_2600) fn passes_home_after(&mut self, socket: u8, direction: Direction, steps: u8) {
-        let now = self.wheel.cycle();
-        let cycle = now + u64::from(steps) * self.parameters.ring_hop;
-        self.homes[usize::from(socket)].acknowledgements.passes(direction, cycle, now);
+    /// Something goes over a ring of a socket from the stop of input-output.
+    pub(in crate::e5_2600) fn leaves_io<R: E5Reader>(&mut self, socket: u8, ring: RingKind, to: u8, reader: &mut R) {
+        let io = self.rings.io();
+        self.travel(socket, ring, io, to, reader);
+        if ring == RingKind::Acknowledge {
+            self.fills_slot(socket, (io, to), self.now);
+        }
+    }
+
+    /// A full slot of the ring of acknowledgements comes past the home agent some steps after a tick.
+    #[inline(never)]
+    pub(in crate::e5_2600) fn passes_home_after(&mut self, socket: u8, direction: Direction, steps: u8, sent: Tick) {
+        let cycle = self.clocks.uclk.cycles(sent) + u64::from(steps) * self.parameters.ring_hop;
+        self.homes[usize::from(socket)].acknowledgements.passes(direction, cycle, self.wheel.cycle());
     }
 
     /// The home agent acknowledges a request to its slice: at once, or when a slot for it is empty.
@@ -37,7 +57,9 @@ impl Model {
         let (home, direction) = (record.nid, self.rings.direction_home_to(self.map.within(record.slice)));
         let now = self.wheel.cycle();
         // Who waits goes first.
-        self.next_acknowledgement(home.into(), reader);
+        if !self.homes[usize::from(home)].acknowledgements.waiting.is_empty() {
+            self.next_acknowledgement(home.into(), reader);
+        }
         let queue = &mut self.homes[usize::from(home)].acknowledgements;
         if queue.waiting.is_empty() && queue.can_send(direction, now) {
             self.acknowledge_now(home, request, reader);
@@ -81,6 +103,7 @@ impl Model {
         }
     }
 
+    #[inline(always)]
     fn acknowledge_now<R: E5Reader>(&mut self, home: u8, request: RequestId, reader: &mut R) {
         self.homes[usize::from(home)].acknowledgements.free = self.wheel.cycle() + 1;
         let record = &self.pool[request].record;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use pericore_dram::Pending;
 use pericore_engine::{Ring, Tick};
 use pericore_parts::RequestId;
 
@@ -23,18 +24,47 @@ pub struct Trackers {
     pub waiting: u32,
 }
 
-/// Credits for a queue of a channel.
+/// Credits for the channels' queues of reads and of writes.
 #[derive(Debug)]
 pub struct QueueCredits {
-    pub free: u8,
-    /// Requests that wait for one.
-    pub waiting: Ring<RequestId, TRACKER>,
+    // Close together: those that wait are seldom looked at.
+    free: [[u8; CHANNELS]; 2],
+    waiting: [[Ring<RequestId, TRACKER>; CHANNELS]; 2],
 }
 
 impl QueueCredits {
-    /// All of them are free.
-    pub fn new(free: u8) -> Self {
-        Self { free, waiting: Ring::new(0) }
+    /// All of them are free: so many for each channel's reads, and for its writes.
+    pub fn new(entries: [u8; 2]) -> Self {
+        Self {
+            free: entries.map(|entries| [entries; CHANNELS]),
+            waiting: std::array::from_fn(|_| std::array::from_fn(|_| Ring::new(0))),
+        }
+    }
+
+    /// Free credits for a channel's queue.
+    #[inline]
+    pub const fn free(&self, queue: Pending, channel: usize) -> u8 {
+        self.free[queue as usize][channel % CHANNELS]
+    }
+
+    /// A request takes a credit; without one, it waits, and the answer is false.
+    #[inline]
+    pub fn take(&mut self, queue: Pending, channel: usize, request: RequestId) -> bool {
+        let free = &mut self.free[queue as usize][channel % CHANNELS];
+        if *free == 0 {
+            self.waiting[queue as usize][channel % CHANNELS].push(request);
+            return false;
+        }
+        *free -= 1;
+        true
+    }
+
+    /// A credit comes back. The request that gets it at once, if one waits.
+    #[inline]
+    pub fn give(&mut self, queue: Pending, channel: usize) -> Option<RequestId> {
+        let next = self.waiting[queue as usize][channel % CHANNELS].pop();
+        self.free[queue as usize][channel % CHANNELS] += u8::from(next.is_none());
+        next
     }
 }
 
@@ -48,8 +78,8 @@ pub struct HomeAgent {
     pub write_free: Tick,
     pub response_free: Tick,
     /// For the channels' queues of reads and of writes: regular credits, and those for isochronous requests.
-    pub credits: [[QueueCredits; CHANNELS]; 2],
-    pub special_credits: [[QueueCredits; CHANNELS]; 2],
+    pub credits: QueueCredits,
+    pub special_credits: QueueCredits,
     in_hand: InHand,
     /// Snoops and completions that wait for the address ring, and the first tick at which it takes another.
     pub addresses: VecDeque<RequestId>,
@@ -71,8 +101,8 @@ impl HomeAgent {
             accept_free: 0,
             write_free: 0,
             response_free: 0,
-            credits: parameters.regular_entries().map(|entries| std::array::from_fn(|_| QueueCredits::new(entries))),
-            special_credits: [special; 2].map(|entries| std::array::from_fn(|_| QueueCredits::new(entries))),
+            credits: QueueCredits::new(parameters.regular_entries()),
+            special_credits: QueueCredits::new([special; 2]),
             in_hand: InHand::new(parameters.sockets, parameters.tracker_entries),
             addresses: VecDeque::with_capacity(16),
             address_free: 0,

@@ -26,21 +26,24 @@ impl Acknowledgements {
         Self { from: 0, full: [0; 2], waiting: VecDeque::with_capacity(16), retry: 0, free: 0 }
     }
 
-    /// A full slot passes in a cycle, less than 64 after `now`.
+    /// A full slot passes in a cycle. What comes 64 cycles after `now` or later is forgotten.
+    #[inline]
     pub fn passes(&mut self, direction: Direction, cycle: u64, now: u64) {
         self.forget_before(now);
-        self.full[direction as usize] |= 1 << (cycle - self.from);
+        self.full[direction as usize] |= 1_u64.checked_shl((cycle - now) as u32).unwrap_or(0);
     }
 
     /// True if the stop can send a message in a direction in this cycle.
+    #[inline]
     pub fn can_send(&mut self, direction: Direction, now: u64) -> bool {
         self.forget_before(now);
         self.free <= now && self.full[direction as usize] & 1 == 0
     }
 
+    #[inline]
     fn forget_before(&mut self, cycle: u64) {
-        let gone = u32::try_from(cycle - self.from).unwrap_or(u32::MAX);
-        self.full = self.full.map(|slots| slots.checked_shr(gone).unwrap_or(0));
+        let gone = cycle - self.from;
+        self.full = if gone < u64::from(u64::BITS) { self.full.map(|slots| slots >> gone) } else { [0; 2] };
         self.from = cycle;
     }
 }

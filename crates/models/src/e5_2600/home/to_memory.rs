@@ -31,18 +31,15 @@ impl Model {
         if read {
             // No document says when the short way is open: with nothing else pending in the channel (assumption). It
             // saves no time here.
-            let pools = [&agent.credits, &agent.special_credits].map(|pools| pools[pending as usize][channel].free);
-            let idle = pools[0] + pools[1] == self.parameters.dram.reads;
+            let free = agent.credits.free(pending, channel) + agent.special_credits.free(pending, channel);
+            let idle = free == self.parameters.dram.reads;
             entry.record.bypass = Some(idle);
             reader.read(self.now, E5Fact::Request(RequestStation::Routed, &entry.record));
         }
         let special = entry.record.isochronous;
-        let credits = self.credits(home.into(), pending, channel, special);
-        if credits.free == 0 {
-            credits.waiting.push(request);
+        if !self.credits(home.into(), special).take(pending, channel, request) {
             return;
         }
-        credits.free -= 1;
         self.begins(credit_in_use(home, pending, channel, special), reader);
         if read {
             self.request_memory(request, self.now);
@@ -51,12 +48,11 @@ impl Model {
         }
     }
 
-    /// The credits for a channel's queue, regular or for isochronous requests.
+    /// The credits for channels' queues, regular or for isochronous requests.
     #[inline]
-    fn credits(&mut self, home: usize, queue: Pending, channel: usize, special: bool) -> &mut QueueCredits {
+    fn credits(&mut self, home: usize, special: bool) -> &mut QueueCredits {
         let agent = &mut self.homes[home];
-        let pools = if special { &mut agent.special_credits } else { &mut agent.credits };
-        &mut pools[queue as usize][channel]
+        if special { &mut agent.special_credits } else { &mut agent.credits }
     }
 
     /// A credit is free again: the next request that waits for one, if there is any.
@@ -68,10 +64,8 @@ impl Model {
         special: bool,
         reader: &mut R,
     ) -> Option<RequestId> {
-        let credits = self.credits(home, queue, channel, special);
-        let next = credits.waiting.pop();
+        let next = self.credits(home, special).give(queue, channel);
         if next.is_none() {
-            credits.free += 1;
             self.ends(credit_in_use(home as u8, queue, channel, special), reader);
         }
         next

@@ -44,7 +44,7 @@ impl Model {
         reader: &mut R,
     ) {
         let FarAccess { kind: requested, way, core, .. } = self.links.far.slots[usize::from(access)];
-        let (here, io) = ((link / PORTS) as u8, self.rings.io());
+        let here = (link / PORTS) as u8;
         let going = kind == requested.request();
         let to = if going { way.1 } else { way.0 };
         if here != to {
@@ -54,7 +54,7 @@ impl Model {
         }
         if !going {
             let ring = if kind.by_data_ring() { RingKind::Block } else { RingKind::Acknowledge };
-            self.travel(here, ring, io, core, reader);
+            self.leaves_io(here, ring, core, reader);
             self.links.far.slots[usize::from(access)].live = false;
             return;
         }

@@ -277,21 +277,20 @@ impl Model {
             Class::NoData => RingKind::Acknowledge,
             Class::Data | Class::Bypass | Class::Standard => RingKind::Block,
         };
-        let io = self.rings.io();
         match action {
             Action::Announce | Action::Accept | Action::Write | Action::Respond => {
-                self.travel(here, ring, io, self.rings.home(), reader);
+                self.leaves_io(here, ring, self.rings.home(), reader);
             }
             Action::Data if requested.only_reads() && self.parameters.direct_to_core => {
-                self.travel(here, ring, io, self.map.within(core.into()), reader);
-                self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), reader);
+                self.leaves_io(here, ring, self.map.within(core.into()), reader);
+                self.leaves_io(here, RingKind::Acknowledge, self.map.within(slice), reader);
             }
             Action::Data if requested == RequestKind::IoRead => {
-                self.travel(here, RingKind::Acknowledge, io, self.map.within(slice), reader);
+                self.leaves_io(here, RingKind::Acknowledge, self.map.within(slice), reader);
             }
             Action::Far => {}
             Action::Snoop | Action::Data | Action::Complete => {
-                self.travel(here, ring, io, self.map.within(slice), reader);
+                self.leaves_io(here, ring, self.map.within(slice), reader);
             }
         }
     }
