@@ -49,8 +49,8 @@ pub enum E5Fact<'a> {
     /// An acknowledgement for a socket's input-output stop goes round the whole ring once more, in the direction of
     /// the way that it came.
     Bounces(u8, Route),
-    /// A line that a slice sends to a core, or its snoop of cores, is not taken and goes round the whole ring once more. Its
-    /// way is the one that it came.
+    /// A line that a slice sends to a core, or its snoop of cores, is not taken and goes round the whole ring once
+    /// more. Its way is the one that it came.
     CoreBounces(u16, Route),
     /// A socket's system agent handles a message.
     Handles(u8, MessageKind),
