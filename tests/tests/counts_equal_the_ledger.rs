@@ -268,7 +268,7 @@ fn any_harm_to_any_signal_shows() {
     emissions.sort_unstable();
     emissions.dedup();
     emissions.retain(|&emission| is_counted(&mut wiring, emission));
-    // This machine keeps no entries for isochronous writes (IMC_WRITES.FULL_ISOCH): those of the machine's own tests do.
+    // This machine keeps no entries for isochronous writes (IMC_WRITES.FULL_ISOCH): the machine's own tests' do.
     let (home, row) = family().units.iter().enumerate().find(|(_, unit)| unit.name == "ha").expect("a home agent");
     emissions
         .retain(|&(unit, signal, tag)| (unit, row.signals[usize::from(signal)].name, tag) != (home, "IMC_WRITES", 4));
