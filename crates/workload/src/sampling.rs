@@ -97,6 +97,8 @@ mod tests {
         assert_eq!(SampleRequest::parse("1/2,seed=77"), of(SampleSize::OneIn(2), Some(77)));
         assert_eq!(SampleRequest::parse("error=2%"), of(SampleSize::Error(0.02), None));
         assert_eq!(SampleRequest::parse("error=0.5%,seed=3"), of(SampleSize::Error(0.005), Some(3)));
+        let error = |text| SampleRequest::parse(text).map(SampleRequest::error);
+        assert_eq!([error("1/50"), error("error=2%")], [Ok(None), Ok(Some(0.02))]);
         let refused = [
             "",
             "50",

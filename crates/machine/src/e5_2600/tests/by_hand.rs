@@ -114,3 +114,19 @@ fn direct2core_is_overridden_where_a_cache_has_the_line_and_can_be_switched_off(
         assert_eq!(ha("DIRECT2CORE_CYCLES_DISABLED"), if on { 0 } else { ha("CLOCKTICKS") });
     }
 }
+
+/// IGR_NO_CREDIT_CYCLES: a home agent has no credits of a link's ring stop. Socket 0 reads the memory of socket 1 alone,
+/// and each stop has room for one message of a class: lines wait at the home agent of socket 1, and nowhere else.
+#[test]
+fn a_home_agent_waits_for_its_own_links() {
+    let parameters = Parameters { link_entries: 1, ..Parameters::e5_2680() }.with_sockets(2);
+    let [from, to] = run_parts(parameters, "stream:requests=4000,threads=8,socket=0,memory=1");
+    let window = Window::between(&from, &to);
+    let waits = |home, link| {
+        let question = Question::new("ha", "IGR_NO_CREDIT_CYCLES").subevent(Some(link));
+        window.truth(home, question).unwrap()
+    };
+    let lines = ["BL_QPI0", "BL_QPI1"];
+    assert_eq!(lines.map(|link| waits(0, link)), [0, 0]);
+    assert!(lines.iter().all(|link| waits(1, link) > 0), "{:?}", lines.map(|link| waits(1, link)));
+}
