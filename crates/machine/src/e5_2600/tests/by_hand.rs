@@ -115,7 +115,7 @@ fn direct2core_is_overridden_where_a_cache_has_the_line_and_can_be_switched_off(
     }
 }
 
-/// IGR_NO_CREDIT_CYCLES: a home agent has no credits of a link's ring stop. Socket 0 reads the memory of socket 1 alone,
+/// IGR_NO_CREDIT_CYCLES: a home agent has no credits of a link's ring stop. Socket 0 reads only the memory of socket 1,
 /// and each stop has room for one message of a class: lines wait at the home agent of socket 1, and nowhere else.
 #[test]
 fn a_home_agent_waits_for_its_own_links() {
