@@ -136,7 +136,9 @@ fn without_a_machine_this_one_is_measured() {
     );
     let footprints = lines(&["--window", "10", "--footprints"]);
     assert!(footprints.len() > 20 && footprints[0]["footprint_bytes"] == 16384, "{footprints:?}");
-    assert!(footprints.iter().all(|line| number(line, "latency_ns") > 0.0), "{footprints:?}");
+    // A window in which a busy host ran nothing of ours has no latency.
+    let known: Vec<f64> = footprints.iter().filter_map(|line| line["latency_ns"].as_f64()).collect();
+    assert!(known.len() * 4 > footprints.len() * 3 && known.iter().all(|&latency| latency > 0.0), "{footprints:?}");
     let output = pericore(&["machine", "curve", "--memory", "cxl"]);
     assert_eq!(output.status.code(), Some(129), "{output:?}");
 }
