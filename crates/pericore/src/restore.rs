@@ -317,14 +317,14 @@ mod tests {
             let args = RestoreArgs { journal: Some(path.clone()), machine: Some("nehalem".to_owned()) };
             let guard = Guard { other_sessions: None, _entrance: None };
             // While another test starts a process, that has the journal's lock for a moment, and the journal is in use.
-            let refused = std::iter::repeat_with(|| one(&args, None, &guard, &path, &mut String::new()).err())
-                .inspect(|refused| {
-                    if refused.is_none() {
-                        std::thread::yield_now()
-                    }
-                })
-                .find_map(|refused| refused.map(|refused| refused.to_string()))
-                .unwrap();
+            let tried = (0..1000).find_map(|_| {
+                let refused = one(&args, None, &guard, &path, &mut String::new()).err();
+                if refused.is_none() {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                refused
+            });
+            let refused = tried.expect("a journal of another machine is refused").to_string();
             let words = format!("the journal is about {about}, not nehalem: {advice}");
             assert!(refused.contains(&words), "{refused}");
             fs::remove_file(&path).unwrap();

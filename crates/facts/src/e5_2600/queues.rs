@@ -16,7 +16,7 @@ pub enum UncoreUse {
     /// Requests at a home agent that wait for another to the same line.
     Conflict(u8),
     /// A home agent sends no data straight to cores.
-    NoDirect(u8),
+    DirectDisabled(u8),
     /// Messages of a home agent that wait for a link: 0 and 1 by the address ring for either link, 2 and 3 by the data
     /// ring.
     NoLink(u8, u8),

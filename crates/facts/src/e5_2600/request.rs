@@ -268,7 +268,7 @@ pub enum Rare {
     /// It found its line modified, a streaming store.
     Aliased = 1 << 4,
     /// The home agent would have sent its data, a load, straight to the core, but another cache has it.
-    NotDirect = 1 << 5,
+    DirectOverridden = 1 << 5,
 }
 
 impl Record {

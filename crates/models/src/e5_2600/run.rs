@@ -61,7 +61,7 @@ impl Model {
             self.channels[index].start(&mut ChannelFacts { clock: self.clocks.dclk, reader });
         }
         if !self.parameters.direct_to_core {
-            (0..self.parameters.sockets).for_each(|home| self.begins(UncoreUse::NoDirect(home), reader));
+            (0..self.parameters.sockets).for_each(|home| self.begins(UncoreUse::DirectDisabled(home), reader));
         }
         self.start_links(reader);
         self.start_phases(reader);

@@ -95,7 +95,7 @@ impl Cells {
                 home.directory_lookups[usize::from(bit)] += 1;
             }
         }
-        home.not_direct += u64::from(record.has(Rare::NotDirect));
+        home.direct_overridden += u64::from(record.has(Rare::DirectOverridden));
         home.snoops += u64::from(record.has(Rare::Snooped));
         home.completions_remote += u64::from(record.has(Rare::CompletedElsewhere));
     }
@@ -133,7 +133,7 @@ impl Cells {
             UncoreUse::Slice(slice, state) => (&mut self.slices[usize::from(slice)].states[state as usize], NO_LIMIT),
             UncoreUse::Throttle(slice) => (&mut self.slices[usize::from(slice)].throttle, NO_LIMIT),
             UncoreUse::Conflict(home) => (&mut self.homes[usize::from(home)].conflicts, NO_LIMIT),
-            UncoreUse::NoDirect(home) => (&mut self.homes[usize::from(home)].no_direct, NO_LIMIT),
+            UncoreUse::DirectDisabled(home) => (&mut self.homes[usize::from(home)].direct_disabled, NO_LIMIT),
             UncoreUse::NoLink(home, way) => (&mut self.homes[usize::from(home)].no_link[usize::from(way)], NO_LIMIT),
             UncoreUse::IoIngress(socket, class) => {
                 (&mut self.devices[usize::from(socket)].ingress[class as usize], NO_LIMIT)

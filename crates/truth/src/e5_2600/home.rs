@@ -33,9 +33,9 @@ pub struct HomeCells {
     /// Reads answered with data straight to the core.
     pub to_core: u64,
     /// Reads whose data would have gone so, had not another cache sent it.
-    pub not_direct: u64,
+    pub direct_overridden: u64,
     /// No data goes straight to cores.
-    pub no_direct: Census,
+    pub direct_disabled: Census,
     /// Reads answered with data to the slice.
     pub to_cache: u64,
     /// Reads answered with data to another socket.
@@ -110,7 +110,7 @@ impl HomeCells {
         self.egress.iter_mut().for_each(|queue| queue.settle(now));
         self.no_link
             .iter_mut()
-            .chain([&mut self.conflicts, &mut self.no_direct])
+            .chain([&mut self.conflicts, &mut self.direct_disabled])
             .for_each(|census| census.settle(now, NO_LIMIT));
         for (credits, room) in self.credits.iter_mut().zip(pending) {
             credits.iter_mut().for_each(|census| census.settle(now, room - special));

@@ -95,7 +95,7 @@ impl<S: SignalSink> E5Emitter<'_, S> {
                 return if on { sink.enter(wire, 0, at) } else { sink.leave(wire, 0, at) };
             }
             UncoreUse::Conflict(home) => &mut signals.homes[usize::from(home)].conflicts,
-            UncoreUse::NoDirect(home) => &mut signals.homes[usize::from(home)].no_direct,
+            UncoreUse::DirectDisabled(home) => &mut signals.homes[usize::from(home)].direct_disabled,
             UncoreUse::NoLink(home, way) => &mut signals.homes[usize::from(home)].no_link[usize::from(way)],
             UncoreUse::HomeEgress(home, ring, bank) => {
                 &mut signals.homes[usize::from(home)].egress[ring as usize][usize::from(bank)]

@@ -49,17 +49,28 @@ pub struct HomeWires {
     /// The same of those for isochronous requests.
     pub special_credits: [[ShownLevel; 4]; 2],
     direct: Pulses,
-    not_direct: Pulses,
+    direct_overridden: Pulses,
     /// No data goes straight to cores.
-    pub no_direct: ShownLevel,
+    pub direct_disabled: ShownLevel,
 }
 
 impl HomeWires {
     /// Asks who listens; to be done whenever counters may have been programmed. True if what stands must be said.
     pub fn listen<S: SignalSink>(&mut self, sink: &S) -> bool {
-        let Self { reads, writes, bypass, written, to_cache, to_core, regions, completion, direct, not_direct, .. } =
-            self;
-        let pulses = [&mut reads.0, &mut writes.0, &mut bypass.0, completion, direct, not_direct].into_iter();
+        let Self {
+            reads,
+            writes,
+            bypass,
+            written,
+            to_cache,
+            to_core,
+            regions,
+            completion,
+            direct,
+            direct_overridden,
+            ..
+        } = self;
+        let pulses = [&mut reads.0, &mut writes.0, &mut bypass.0, completion, direct, direct_overridden].into_iter();
         let tagged = written.iter_mut().chain([to_cache, to_core]).chain(regions).map(|(wire, _)| wire);
         pulses.chain(tagged).for_each(|wire| wire.listen(sink));
         let credits = self.credits.iter_mut().chain(&mut self.special_credits).flatten();
@@ -118,8 +129,8 @@ impl HomeWires {
             }
         } else if !data {
             self.completion.emit(0, at, sink);
-            if record.has(Rare::NotDirect) {
-                self.not_direct.emit(0, at, sink);
+            if record.has(Rare::DirectOverridden) {
+                self.direct_overridden.emit(0, at, sink);
             }
         } else if record.direct_to_core {
             // Loads get their data straight.
@@ -212,11 +223,11 @@ pub fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> R
         directory_update = (update, [subevent("DIRECTORY_UPDATE", "CLEAR")?.1, set]);
     }
     // What cannot happen has no wire: its events say so.
-    let (mut not_direct, mut no_direct) = (Wire::default(), ShownLevel::NOTHING);
+    let (mut direct_overridden, mut direct_disabled) = (Wire::default(), ShownLevel::NOTHING);
     if !parameters.direct_to_core {
-        no_direct = no_direct.nonempty((wiring.signal(socket, "ha", 0, "DIRECT2CORE_CYCLES_DISABLED")?, 0));
+        direct_disabled = direct_disabled.nonempty((wiring.signal(socket, "ha", 0, "DIRECT2CORE_CYCLES_DISABLED")?, 0));
     } else if others {
-        not_direct = wiring.signal(socket, "ha", 0, "DIRECT2CORE_TXN_OVERRIDE")?;
+        direct_overridden = wiring.signal(socket, "ha", 0, "DIRECT2CORE_TXN_OVERRIDE")?;
     }
     Ok(HomeWires {
         reads: (reads.0.into(), by_origin(reads).1),
@@ -239,7 +250,7 @@ pub fn bind_home(wiring: &mut Wiring, socket: u16, parameters: &Parameters) -> R
         special_credits,
         completion: wiring.signal(socket, "ha", 0, "TxR_AK_NDR")?.into(),
         direct: wiring.signal(socket, "ha", 0, "DIRECT2CORE_COUNT")?.into(),
-        not_direct: not_direct.into(),
-        no_direct,
+        direct_overridden: direct_overridden.into(),
+        direct_disabled,
     })
 }

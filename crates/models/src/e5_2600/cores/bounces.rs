@@ -21,10 +21,10 @@ impl Model {
         if entry.record.direct_to_core || entry.record.kind == RequestKind::Overwrite {
             return true;
         }
-        let (cycle, sink) = (self.latency.uclk, &mut self.sinks[usize::from(entry.core)]);
-        let takes = sink.has_place(RingKind::Block, self.now, cycle);
+        let (cycle, lines) = (self.latency.uclk, &mut self.sinks[usize::from(entry.core)].lines);
+        let takes = lines.has_place(self.now, cycle);
         if takes {
-            sink.take(RingKind::Block, self.now, cycle);
+            lines.take(self.now, cycle);
         } else {
             self.data_bounces(request, reader);
         }
@@ -44,15 +44,15 @@ impl Model {
 
     /// A slice snoops cores of its socket, one bit each. Gives the time that the snoop and its answers take.
     pub(in crate::e5_2600) fn snoop_takes<R: E5Reader>(&mut self, slice: u16, cores: u8, reader: &mut R) -> Tick {
-        let (ring, cycle, stop) = (RingKind::Snoop, self.latency.uclk, self.map.within(slice));
+        let (cycle, stop) = (self.latency.uclk, self.map.within(slice));
         let first = usize::from(self.map.first_stop(self.map.socket(slice)));
         let mut at = self.now;
-        while bits(cores).any(|core| !self.sinks[first + core].has_place(ring, at, cycle)) {
+        while bits(cores).any(|core| !self.sinks[first + core].snoops.has_place(at, cycle)) {
             // It goes to all cores, and ends at its sender.
-            reader.read(self.now, E5Fact::CoreBounces(slice, self.route(ring, stop, stop)));
+            reader.read(self.now, E5Fact::CoreBounces(slice, self.route(RingKind::Snoop, stop, stop)));
             at += self.round();
         }
-        bits(cores).for_each(|core| self.sinks[first + core].take(ring, at, cycle));
+        bits(cores).for_each(|core| self.sinks[first + core].snoops.take(at, cycle));
         if at > self.now {
             self.throttle(slice, at, reader);
         }
@@ -60,7 +60,7 @@ impl Model {
     }
 
     /// Time of a message once round the ring.
-    fn round(&self) -> Tick {
+    pub(in crate::e5_2600) fn round(&self) -> Tick {
         u64::from(self.parameters.ring_stops) * self.parameters.ring_hop * self.latency.uclk
     }
 

@@ -28,8 +28,6 @@ pub const TRY_AGAIN: u64 = 4;
 const TAKE: u64 = 400;
 /// Credits of a message class towards the IIO (assumption).
 const CREDITS: u8 = 2;
-/// Uncore cycles that a bounced acknowledgement needs for its way round the ring.
-const ROUND: u64 = 10;
 /// No device thread waits for the packet.
 pub const NO_DEVICE: u16 = u16::MAX;
 /// Entries of the egress queues to the rings (assumption).
@@ -237,7 +235,7 @@ impl Model {
                 let steps = self.rings.steps_to_home(self.rings.io(), direction);
                 self.passes_home_after(socket as u8, direction, steps, self.now);
                 reader.read(self.now, E5Fact::Bounces(socket as u8, came));
-                self.wheel.schedule(self.now + ROUND * self.latency.uclk, Event::Data.of(request));
+                self.wheel.schedule(self.now + self.round(), Event::Data.of(request));
                 return;
             }
             device.acknowledge_free = self.now + 2 * self.latency.uclk;

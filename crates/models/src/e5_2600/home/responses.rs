@@ -33,7 +33,7 @@ impl Model {
         let record = &mut entry.record;
         if self.parameters.direct_to_core && record.kind.only_reads() && !record.remote {
             if record.forwarded {
-                record.note(Rare::NotDirect);
+                record.note(Rare::DirectOverridden);
             } else {
                 record.direct_to_core = true;
             }

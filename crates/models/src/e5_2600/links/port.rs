@@ -59,7 +59,7 @@ pub struct Port {
     pub waiting: VecDeque<PacketId>,
     pub sending: Option<FlitPlace>,
     pub retry: RetryBuffer,
-    /// Why nothing more can be sent, if that is for want of room in the retry buffer.
+    /// For want of how much room in the retry buffer packets wait, if any do.
     pub retry_stall: Option<LinkStall>,
     /// Packets that have been sent.
     pub packets: u64,
