@@ -69,6 +69,29 @@ fn a_read_that_closes_a_row_preempts_who_would_have_used_it() {
     assert_eq!(of(&[first, (20, 0, 3, WRITES, false), other]), [], "of a third row");
 }
 
+/// Two writes are drained when a read with a deadline comes: it alone is served, before a read that waits without
+/// one, and then the writes go on.
+#[test]
+fn a_read_with_a_deadline_interrupts_what_is_served() {
+    let timing = Timing { write_high: 2, write_low: 0, ..Timing::ddr3_1600() };
+    let mut channel = Channel::new(CLOCK, &Arc::new(timing));
+    let (mut log, mut out) = (Log::default(), Vec::new());
+    let requests = [(10, WRITES, false), (19, READS, false), (20, WRITES, false), (22, READS, true)];
+    for (bank, (cycle, queue, isochronous)) in (0..).zip(requests) {
+        let line = u32::from(bank);
+        channel.announce(Arrival { cycle, owner: 0, line, bank, row: 1, queue, partial: false, isochronous });
+    }
+    while channel.next_tick() < 200 * CLOCK.ticks() {
+        channel.step(&mut log, &mut out);
+    }
+    let modes: Vec<(u64, MajorMode)> = log.modes.iter().map(|&(cycle, mode, _)| (cycle, mode)).collect();
+    let order: Vec<MajorMode> = modes.iter().map(|&(_, mode)| mode).collect();
+    assert_eq!(order, [MajorMode::Write, MajorMode::Isochronous, MajorMode::Write, MajorMode::Read]);
+    assert_eq!((modes[0].0, modes[1].0), (20, 22));
+    // Its row opens at 23 at the earliest, and is read 11 cycles later (tRCD).
+    assert!((33..=36).contains(&modes[2].0), "{modes:?}");
+}
+
 /// Ranks power down after 600 cycles without work, and memory refreshes itself 1,000 later, or 1,000 after it may.
 #[test]
 fn memory_refreshes_itself_after_a_rest() {

@@ -9,7 +9,7 @@ const ROOM: u64 = 96;
 #[derive(Debug, Default)]
 pub struct RetryBuffer {
     held: u64,
-    /// The flits of packets, with the clock from which they are acknowledged: in the order in which they were sent.
+    /// The flits of packets in the order in which they were sent, with the clock in which each could be acknowledged.
     packets: VecDeque<(u64, u64)>,
 }
 
@@ -27,11 +27,11 @@ impl RetryBuffer {
         ROOM - self.held
     }
 
-    /// A packet is sent, which is acknowledged in a clock by itself; one before it that was damaged holds it up.
+    /// A packet is sent, of which the far end has all in a clock. It leaves behind those that were sent before: one of
+    /// them that was damaged holds it up.
     pub fn hold(&mut self, flits: u64, acknowledged: u64) {
-        let last = self.packets.back().map_or(0, |&(acknowledged, _)| acknowledged);
         self.held += flits;
-        self.packets.push_back((acknowledged.max(last), flits));
+        self.packets.push_back((acknowledged, flits));
     }
 }
 
