@@ -5,8 +5,8 @@ use pericore_engine::Tick;
 
 use super::{
     AgentFact, CState, Class, DeviceRequest, DeviceStation, DirectoryState, ExpanderFact, Found, HomeRequest, LinkFact,
-    MemoryRequest, MemoryUnitFact, Message, PackageCondition, PeerLine, PeerStation, Queue, Reason, StackFact,
-    SubchannelPlace, SystemFact, UnitInstance, Victim,
+    MemoryRequest, MemoryUnitFact, Message, PackageCondition, PeerLine, PeerStation, PrefetchFate, PrefetchSender,
+    PrefetchSent, Queue, Reason, StackFact, SubchannelPlace, SystemFact, UnitInstance, Victim,
 };
 
 /// Something that happened.
@@ -42,6 +42,10 @@ pub enum Fact {
     Requested(UnitInstance, HomeRequest, bool),
     /// An agent sends a request to memory: at once, and with a credit there, or not.
     Sends(UnitInstance, MemoryRequest, bool, bool),
+    /// An agent has a prefetch for a half of a memory unit.
+    SendsPrefetch(UnitInstance, u8, PrefetchSent),
+    /// A prefetch comes to a half of a unit where mesh and memory meet.
+    PrefetchComes(UnitInstance, u8, PrefetchSender, PrefetchFate),
     /// A request comes to where mesh and memory meet, which is the instance.
     ComesToMemory(UnitInstance, MemoryRequest),
     /// Memory has done it.

@@ -22,35 +22,56 @@ pub enum MemoryAction {
     PartialWrite,
 }
 
-/// The memory prefetch that runs ahead of a read.
+/// Who sends a prefetch that runs ahead of a read of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum MemoryPrefetch {
-    /// Reads of this kind have none.
-    Never,
-    /// The agent sent it (XPT), and it is dropped: memory keeps what room it has left for reads.
-    AgentLost,
-    /// The link sent it for the other socket (UPI), and it is dropped for the same reason.
-    LinkLost,
-    /// The agent sent it, and memory had no room at all.
-    AgentFull,
-    /// The link sent it, and memory had no room at all.
-    LinkFull,
-    /// The agent sent it (XPT), and it runs ahead of its read.
+pub enum PrefetchSender {
+    /// The agent, while it looks the line up (XPT).
     Agent,
-    /// The link sent it for the other socket (UPI), and it runs ahead of its read.
+    /// The link, for the other socket (UPI).
     Link,
 }
 
-impl MemoryPrefetch {
+impl PrefetchSender {
+    /// How many there are.
+    pub const COUNT: usize = 2;
+}
+
+/// What becomes of a prefetch at the agent that would send it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PrefetchSent {
+    /// It goes onto the mesh.
+    Goes,
+    /// Other addresses wait there, as many as there are credits for prefetches: it is dropped.
+    NoCredit,
+    /// One is on its way onto the mesh, and has the port: it is dropped.
+    Conflict,
+}
+
+/// What becomes of a prefetch where mesh and memory meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PrefetchFate {
+    /// It has an entry of the prefetch CAM, and reads memory.
+    Runs,
+    /// It is dropped: it came in the cycle after another one.
+    BackToBack,
+    /// There is no room in the queue of reads.
+    NoRoom,
+    /// What room there is there is kept for reads.
+    BeyondThreshold,
+    /// There is no room in the queue of writes.
+    WritesWait,
+    /// The prefetch CAM is full.
+    CamFull,
+    /// Its read has overtaken it.
+    TooLate,
+}
+
+impl PrefetchFate {
     /// How many there are.
     pub const COUNT: usize = 7;
-
-    /// True if it runs ahead.
-    #[inline]
-    pub const fn runs(self) -> bool {
-        matches!(self, Self::Agent | Self::Link)
-    }
 }
 
 /// A request on its way to memory.
@@ -62,8 +83,8 @@ pub struct MemoryRequest {
     pub half: u8,
     /// What it does.
     pub action: MemoryAction,
-    /// What runs ahead of it.
-    pub prefetch: MemoryPrefetch,
+    /// Whose prefetch reads memory for it already.
+    pub ahead: Option<PrefetchSender>,
 }
 
 /// What the bits in memory tell of a line's copies in the other socket.

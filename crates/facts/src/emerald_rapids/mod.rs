@@ -23,7 +23,7 @@ pub use devices::{
     PARTIAL_DWS, PeerLine, PeerStation, StackFact, stop_port,
 };
 pub use fact::{Fact, MemoryFact};
-pub use home::{DirectoryState, HomeRequest, MemoryAction, MemoryPrefetch, MemoryRequest};
+pub use home::{DirectoryState, HomeRequest, MemoryAction, MemoryRequest, PrefetchFate, PrefetchSender, PrefetchSent};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
 pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use links::{

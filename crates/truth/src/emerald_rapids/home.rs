@@ -2,7 +2,8 @@
 //! (sections 2.2 and 2.7).
 
 use pericore_facts::emerald_rapids::{
-    DirectoryState, HomeRequest, MemoryAction, MemoryPrefetch, MemoryRequest, MemoryUnitFact,
+    DirectoryState, HomeRequest, MemoryAction, MemoryRequest, MemoryUnitFact, PrefetchFate, PrefetchSender,
+    PrefetchSent,
 };
 
 use super::gauge::Gauge;
@@ -15,8 +16,10 @@ const UNITS: usize = 4;
 pub struct HomeAgentCells {
     /// By what is requested, by whom: this socket, the other.
     requested: [[u64; 2]; 3],
-    /// Reads of memory, by half of the unit and prefetch.
-    reads: [[u64; MemoryPrefetch::COUNT]; 2],
+    /// Reads of memory.
+    reads: u64,
+    /// Prefetches that would run ahead of them, by half of the unit: sent, without a credit, without the port.
+    prefetches: [[u64; 3]; 2],
     /// Of those, what was sent at once.
     at_once: u64,
     /// Writes to memory: of lines, of parts.
@@ -39,7 +42,7 @@ impl HomeAgentCells {
     pub fn send(&mut self, request: MemoryRequest, at_once: bool, credit: bool) {
         let writes = match request.action {
             MemoryAction::Read => {
-                self.reads[usize::from(request.half)][request.prefetch as usize] += 1;
+                self.reads += 1;
                 self.at_once += u64::from(at_once);
                 0
             }
@@ -55,6 +58,11 @@ impl HomeAgentCells {
         if !credit {
             self.without_credit[writes][usize::from(request.unit) % UNITS] += 1;
         }
+    }
+
+    /// The agent has a prefetch for a half of a unit.
+    pub const fn prefetch(&mut self, half: u8, sent: PrefetchSent) {
+        self.prefetches[half as usize % 2][sent as usize] += 1;
     }
 
     /// The agent has learnt what the directory knows of a line, and queries the other socket or not.
@@ -79,23 +87,26 @@ impl HomeAgentCells {
             })
         };
         let unit = |of: &[u64; UNITS]| of.get(subevent.strip_prefix("MC")?.parse::<usize>().ok()?).copied();
-        let reads = || self.reads.as_flattened().iter().sum::<u64>();
-        // Those that the link sends are none of the agent's. That memory has no room is found out there.
-        let sent = |half: usize| {
-            let sent = [MemoryPrefetch::Agent, MemoryPrefetch::AgentLost, MemoryPrefetch::AgentFull];
-            sent.map(|prefetch| self.reads[half][prefetch as usize]).iter().sum::<u64>()
-        };
+        let prefetches = |half: usize, sent: PrefetchSent| self.prefetches[half][sent as usize];
+        let dropped = |half| prefetches(half, PrefetchSent::NoCredit) + prefetches(half, PrefetchSent::Conflict);
         Some(match (event, subevent) {
             ("REQUESTS", name) if name.starts_with("READS") => requested(HomeRequest::Read, &name[5..])?,
             ("REQUESTS", name) if name.starts_with("WRITES") => requested(HomeRequest::Write, &name[6..])?,
             ("REQUESTS", name) if name.starts_with("INVITOE") => requested(HomeRequest::Claim, &name[7..])?,
-            ("IMC_READS_COUNT", "NORMAL") => reads(),
+            ("IMC_READS_COUNT", "NORMAL") => self.reads,
             ("IMC_WRITES_COUNT", "FULL") => self.writes[0],
             ("IMC_WRITES_COUNT", "PARTIAL") => self.writes[1],
             ("BYPASS_CHA_IMC", "TAKEN") => self.at_once,
-            ("BYPASS_CHA_IMC", "NOT_TAKEN") => reads() - self.at_once,
-            ("XPT_PREF", "SENT0") => sent(0),
-            ("XPT_PREF", "SENT1") => sent(1),
+            ("BYPASS_CHA_IMC", "NOT_TAKEN") => self.reads - self.at_once,
+            // Table 2-128: one channel is the unit's first half, the other its second.
+            ("XPT_PREF", "SENT0") => prefetches(0, PrefetchSent::Goes),
+            ("XPT_PREF", "DROP0") => dropped(0),
+            ("XPT_PREF", "DROP0_NOCRD") => prefetches(0, PrefetchSent::NoCredit),
+            ("XPT_PREF", "DROP0_CONFLICT") => prefetches(0, PrefetchSent::Conflict),
+            ("XPT_PREF", "SENT1") => prefetches(1, PrefetchSent::Goes),
+            ("XPT_PREF", "DROP1") => dropped(1),
+            ("XPT_PREF", "DROP1_NOCRD") => prefetches(1, PrefetchSent::NoCredit),
+            ("XPT_PREF", "DROP1_CONFLICT") => prefetches(1, PrefetchSent::Conflict),
             ("READ_NO_CREDITS", _) => unit(&self.without_credit[0])?,
             ("WRITE_NO_CREDITS", _) => unit(&self.without_credit[1])?,
             ("DIR_LOOKUP", "NO_SNP") => self.looks[0],
@@ -110,10 +121,16 @@ impl HomeAgentCells {
 /// Totals of one channel where it meets the mesh.
 #[derive(Debug, Clone, Default)]
 struct HalfCells {
-    /// Reads in the tracker, by prefetch: what runs ahead of them is in the prefetch CAM as long.
-    reads: [Gauge; MemoryPrefetch::COUNT],
-    /// Those that memory has answered.
-    read: [u64; MemoryPrefetch::COUNT],
+    /// Reads in the tracker.
+    reads: Gauge,
+    /// Those for which a prefetch reads memory already, when they come: by who sent it.
+    merged: [u64; PrefetchSender::COUNT],
+    /// Reads that memory has answered: without a prefetch, with one.
+    answered: [u64; 2],
+    /// Prefetches in the CAM.
+    ahead: Gauge,
+    /// Prefetches that have come, by sender and what became of them.
+    prefetches: [[u64; PrefetchFate::COUNT]; PrefetchSender::COUNT],
     /// Writes of lines and of parts, in the write tracker; all of them.
     writes: [Gauge; 2],
     written: Gauge,
@@ -137,9 +154,6 @@ pub struct UnitCells {
     changes: [[u64; DirectoryState::COUNT]; DirectoryState::COUNT],
 }
 
-/// The first kind of reads that a prefetch runs ahead of.
-const FIRST_AHEAD: usize = MemoryPrefetch::Agent as usize;
-
 /// No tracker is ever full.
 const ENDLESS: u64 = u64::MAX;
 
@@ -148,7 +162,10 @@ impl UnitCells {
     pub fn take(&mut self, request: MemoryRequest, cycle: u64) {
         let half = &mut self.halves[usize::from(request.half) % 2];
         match request.action {
-            MemoryAction::Read => half.reads[request.prefetch as usize].enter(cycle, ENDLESS),
+            MemoryAction::Read => {
+                half.reads.enter(cycle, ENDLESS);
+                request.ahead.into_iter().for_each(|sender| half.merged[sender as usize] += 1);
+            }
             MemoryAction::Write => half.writes[0].enter(cycle, ENDLESS),
             MemoryAction::PartialWrite => half.writes[1].enter(cycle, ENDLESS),
         }
@@ -162,14 +179,26 @@ impl UnitCells {
         let half = &mut self.halves[usize::from(request.half) % 2];
         match request.action {
             MemoryAction::Read => {
-                half.reads[request.prefetch as usize].leave(cycle, ENDLESS);
-                half.read[request.prefetch as usize] += 1;
+                half.reads.leave(cycle, ENDLESS);
+                half.answered[usize::from(request.ahead.is_some())] += 1;
+                if request.ahead.is_some() {
+                    half.ahead.leave(cycle, ENDLESS);
+                }
             }
             MemoryAction::Write => half.writes[0].leave(cycle, ENDLESS),
             MemoryAction::PartialWrite => half.writes[1].leave(cycle, ENDLESS),
         }
         if request.action != MemoryAction::Read {
             half.written.leave(cycle, ENDLESS);
+        }
+    }
+
+    /// A prefetch comes to a half.
+    pub fn take_prefetch(&mut self, half: u8, sender: PrefetchSender, fate: PrefetchFate, cycle: u64) {
+        let half = &mut self.halves[usize::from(half) % 2];
+        half.prefetches[sender as usize][fate as usize] += 1;
+        if fate == PrefetchFate::Runs {
+            half.ahead.enter(cycle, ENDLESS);
         }
     }
 
@@ -197,7 +226,7 @@ impl UnitCells {
 
     /// True if nothing is under way.
     pub fn is_at_rest(&self) -> bool {
-        let trackers = self.halves.iter().flat_map(|half| half.reads.iter().chain(&half.writes));
+        let trackers = self.halves.iter().flat_map(|half| [&half.reads, &half.ahead].into_iter().chain(&half.writes));
         trackers.chain(&self.no_write_credit).chain([&self.reads_wait]).all(|gauge| gauge.live == 0)
     }
 
@@ -209,7 +238,7 @@ impl UnitCells {
     /// Brings its sums up to a cycle.
     pub fn bring_up(&mut self, cycle: u64) {
         for half in &mut self.halves {
-            let gauges = half.reads.iter_mut().chain(&mut half.writes).chain([&mut half.written]);
+            let gauges = [&mut half.reads, &mut half.ahead, &mut half.written].into_iter().chain(&mut half.writes);
             gauges.for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
         }
         self.no_write_credit
@@ -247,51 +276,49 @@ impl UnitCells {
         }
         let (name, halves) = self.of_halves(event, subevent);
         let sum = |of: &dyn Fn(&HalfCells) -> u64| Some(halves.iter().map(of).sum());
-        let every = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads.iter().map(of).sum::<u64>();
-        let ahead = |half: &HalfCells, of: fn(&Gauge) -> u64| half.reads[FIRST_AHEAD..].iter().map(of).sum::<u64>();
         let entries: fn(&Gauge) -> u64 = |gauge| gauge.entries;
-        let occupied: fn(&Gauge) -> u64 = |gauge| gauge.occupied;
-        let of = |half: &HalfCells, prefetch: MemoryPrefetch| half.reads[prefetch as usize].entries;
-        let both = |half: &HalfCells, kinds: [MemoryPrefetch; 2]| kinds.map(|kind| of(half, kind)).iter().sum::<u64>();
-        let (agent, link) = (
-            [MemoryPrefetch::AgentLost, MemoryPrefetch::AgentFull],
-            [MemoryPrefetch::LinkLost, MemoryPrefetch::LinkFull],
-        );
+        let fate = |half: &HalfCells, sender: PrefetchSender, fate: PrefetchFate| {
+            half.prefetches[sender as usize][fate as usize]
+        };
+        let came = |half: &HalfCells, sender: PrefetchSender| half.prefetches[sender as usize].iter().sum::<u64>();
+        let both = |half: &HalfCells, of| fate(half, PrefetchSender::Agent, of) + fate(half, PrefetchSender::Link, of);
+        let lost = |half: &HalfCells, sender| came(half, sender) - fate(half, sender, PrefetchFate::Runs);
+        let (agent, link) = (PrefetchSender::Agent, PrefetchSender::Link);
         let event = event.trim_end_matches("_CH0").trim_end_matches("_CH1");
         match (event, name) {
-            ("RxC_AD_INSERTS", "") | ("TRACKER_INSERTS", "CH") => sum(&|half| every(half, entries)),
-            ("IMC_READS", "ALL" | "NORMAL" | "TO_DDR_AS_MEM" | "TO_NM1LM") => sum(&|half| every(half, entries)),
+            ("RxC_AD_INSERTS", "") | ("TRACKER_INSERTS", "CH") => sum(&|half| half.reads.entries),
+            ("IMC_READS", "ALL" | "NORMAL" | "TO_DDR_AS_MEM" | "TO_NM1LM") => sum(&|half| half.reads.entries),
             ("IMC_WRITES", "FULL") => sum(&|half| half.writes[0].entries),
             ("IMC_WRITES", "PARTIAL") => sum(&|half| half.writes[1].entries),
             ("IMC_WRITES", "ALL" | "TO_DDR_AS_MEM" | "NI") | ("WR_TRACKER_INSERTS", "CH") => {
                 sum(&|half| half.writes.iter().map(entries).sum())
             }
-            ("TRACKER_OCCUPANCY", "CH") => sum(&|half| every(half, occupied)),
+            ("TRACKER_OCCUPANCY", "CH") => sum(&|half| half.reads.occupied),
             // Writes of whole lines are done with when they are in the queue, those of parts when memory has them.
             ("WR_TRACKER_POSTED_INSERTS", "CH") => sum(&|half| half.writes[0].entries),
             ("WR_TRACKER_POSTED_OCCUPANCY", "CH") => sum(&|half| half.writes[0].occupied),
             ("WR_TRACKER_NE", "CH") => sum(&|half| half.written.nonempty),
             ("WR_TRACKER_NONPOSTED_INSERTS", "CH") => sum(&|half| half.writes[1].entries),
             ("WR_TRACKER_NONPOSTED_OCCUPANCY", "CH") => sum(&|half| half.writes[1].occupied),
-            ("PREFCAM_INSERTS", "XPT" | "XPT_ALLCH") | ("PREFCAM_DEMAND_MERGE", "XPT_ALLCH") => {
-                sum(&|half| of(half, MemoryPrefetch::Agent))
-            }
-            ("PREFCAM_INSERTS", "UPI" | "UPI_ALLCH") | ("PREFCAM_DEMAND_MERGE", "UPI_ALLCH") => {
-                sum(&|half| of(half, MemoryPrefetch::Link))
-            }
-            ("PREFCAM_OCCUPANCY", "CH" | "ALLCH") => sum(&|half| ahead(half, occupied)),
-            ("PREFCAM_RxC_DEALLOCS", "1LM_POSTED") => sum(&|half| ahead(half, entries)),
-            ("PREFCAM_RxC_DEALLOCS", "SQUASHED") => sum(&|half| both(half, agent) + both(half, link)),
-            // Table 2-273: for want of room, or beyond the threshold of who sent it.
-            ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => {
-                sum(&|half| both(half, [MemoryPrefetch::AgentFull, MemoryPrefetch::LinkFull]))
-            }
-            ("PREFCAM_DROP_REASONS", "XPT_THRESH") => sum(&|half| of(half, MemoryPrefetch::AgentLost)),
-            ("PREFCAM_DROP_REASONS", "UPI_THRESH") => sum(&|half| of(half, MemoryPrefetch::LinkLost)),
-            ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH") => sum(&|half| both(half, agent)),
-            ("PREFCAM_DEMAND_DROPS", "UPI" | "UPI_ALLCH") => sum(&|half| both(half, link)),
-            ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.read[FIRST_AHEAD..].iter().sum()),
-            ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.read[..FIRST_AHEAD].iter().sum()),
+            ("PREFCAM_INSERTS", "XPT" | "XPT_ALLCH") => sum(&|half| fate(half, agent, PrefetchFate::Runs)),
+            ("PREFCAM_INSERTS", "UPI" | "UPI_ALLCH") => sum(&|half| fate(half, link, PrefetchFate::Runs)),
+            ("PREFCAM_DEMAND_MERGE", "XPT_ALLCH") => sum(&|half| half.merged[agent as usize]),
+            ("PREFCAM_DEMAND_MERGE", "UPI_ALLCH") => sum(&|half| half.merged[link as usize]),
+            ("PREFCAM_OCCUPANCY", "CH" | "ALLCH") => sum(&|half| half.ahead.occupied),
+            ("PREFCAM_RxC_DEALLOCS", "1LM_POSTED") => sum(&|half| both(half, PrefetchFate::Runs)),
+            ("PREFCAM_RxC_DEALLOCS", "SQUASHED") => sum(&|half| lost(half, agent) + lost(half, link)),
+            // Tables 2-273 and 2-274: for want of room in a queue of memory, or beyond the threshold of who sent it;
+            // behind another one; for want of an entry.
+            ("PREFCAM_DROP_REASONS", "RPQ_PROXY") => sum(&|half| both(half, PrefetchFate::NoRoom)),
+            ("PREFCAM_DROP_REASONS", "WPQ_PROXY") => sum(&|half| both(half, PrefetchFate::WritesWait)),
+            ("PREFCAM_DROP_REASONS", "XPT_THRESH") => sum(&|half| fate(half, agent, PrefetchFate::BeyondThreshold)),
+            ("PREFCAM_DROP_REASONS", "UPI_THRESH") => sum(&|half| fate(half, link, PrefetchFate::BeyondThreshold)),
+            ("PREFCAM_DROP_REASONS", "STOP_B2B") => sum(&|half| both(half, PrefetchFate::BackToBack)),
+            ("PREFCAM_DROP_REASONS", "PF_CAM_FULL") => sum(&|half| both(half, PrefetchFate::CamFull)),
+            ("PREFCAM_DEMAND_DROPS", "XPT" | "XPT_ALLCH") => sum(&|half| lost(half, agent)),
+            ("PREFCAM_DEMAND_DROPS", "UPI" | "UPI_ALLCH") => sum(&|half| lost(half, link)),
+            ("PREFCAM_DEALLOCS", "RSP" | "ALL") => sum(&|half| half.answered[1]),
+            ("PREFCAM_RESP_MISS", "CH" | "ALLCH") => sum(&|half| half.answered[0]),
             _ => None,
         }
     }

@@ -46,6 +46,11 @@ impl FactReader<Fact> for Ledger {
             }
             Fact::Requested(agent, what, remote) => self.agent(agent).home.count(what, remote),
             Fact::Sends(agent, request, at_once, credit) => self.agent(agent).home.send(request, at_once, credit),
+            Fact::SendsPrefetch(agent, half, sent) => self.agent(agent).home.prefetch(half, sent),
+            Fact::PrefetchComes(unit, half, sender, fate) => {
+                let cycle = self.clocks.uclk.cycles(at);
+                self.memory_unit(unit).take_prefetch(half, sender, fate, cycle);
+            }
             Fact::ComesToMemory(unit, request) => {
                 let cycle = self.clocks.uclk.cycles(at);
                 self.memory_unit(unit).take(request, cycle);

@@ -1,7 +1,9 @@
 //! The signals of home agents, and of where mesh and memory meet.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{DirectoryState, MemoryAction, MemoryPrefetch, MemoryRequest, UnitInstance};
+use pericore_facts::emerald_rapids::{
+    DirectoryState, MemoryAction, MemoryRequest, PrefetchFate, PrefetchSender, PrefetchSent, UnitInstance,
+};
 use pericore_hardware::signal::SignalSink;
 
 use super::emitter::SignalMaker;
@@ -20,20 +22,12 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     #[inline(never)]
     fn sent(&mut self, agent: UnitInstance, request: MemoryRequest, at_once: bool, credit: bool, at: Tick) {
         let lines = &self.signals.lines.home;
-        let (half, reads) = (usize::from(request.half) % 2, request.action == MemoryAction::Read);
+        let reads = request.action == MemoryAction::Read;
         let without = lines.without_credit[usize::from(!reads)][usize::from(request.unit) % 4];
         if reads {
-            let prefetch = match request.prefetch {
-                MemoryPrefetch::Agent | MemoryPrefetch::AgentLost | MemoryPrefetch::AgentFull => {
-                    Some(lines.prefetch_sent[half])
-                }
-                // The link sends those.
-                _ => None,
-            };
             let (read, bypass) = (lines.read, lines.bypass[usize::from(!at_once)]);
             self.happens(agent, read, at);
             self.happens(agent, bypass, at);
-            prefetch.into_iter().for_each(|line| self.happens(agent, line, at));
         } else {
             let line = lines.writes[usize::from(request.action == MemoryAction::PartialWrite)];
             self.happens(agent, line, at);
@@ -65,32 +59,56 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             return;
         }
         self.level::<true>(self.signals.lines.home.tracker[half], unit, at);
-        let observed = self.signals.observes(self.signals.lines.home.came, unit);
-        if observed {
-            let lines = &self.signals.lines.home;
-            [lines.came, lines.tracked[half], lines.reads[half]]
-                .into_iter()
-                .for_each(|line| self.happens(unit, line, at));
+        if !self.signals.observes(self.signals.lines.home.came, unit) {
+            return;
         }
-        if request.prefetch.runs() {
+        let lines = &self.signals.lines.home;
+        let merged = request.ahead.map(|sender| lines.merged[sender as usize]);
+        let came = [lines.came, lines.tracked[half], lines.reads[half]];
+        came.into_iter().chain(merged).for_each(|line| self.happens(unit, line, at));
+    }
+
+    /// An agent has a prefetch for memory.
+    pub(super) fn sends_prefetch(&mut self, agent: UnitInstance, half: u8, sent: PrefetchSent, at: Tick) {
+        let lines = &self.signals.lines.home;
+        let line = match sent {
+            PrefetchSent::Goes => &lines.prefetch_sent,
+            PrefetchSent::NoCredit => &lines.prefetch_without_credit,
+            PrefetchSent::Conflict => &lines.prefetch_without_port,
+        }[usize::from(half) % 2];
+        self.happens(agent, line, at);
+    }
+
+    /// A prefetch comes to memory.
+    pub(super) fn prefetch_comes(
+        &mut self,
+        unit: UnitInstance,
+        half: u8,
+        (sender, fate): (PrefetchSender, PrefetchFate),
+        at: Tick,
+    ) {
+        let (half, by) = (usize::from(half) % 2, sender as usize);
+        if fate == PrefetchFate::Runs {
             self.level::<true>(self.signals.lines.home.prefetches[half], unit, at);
         }
-        if observed {
-            let lines = &self.signals.lines.home;
-            let lost = |by: usize| [lines.prefetch_lost[by][half], lines.dropped[by][half], lines.prefetch_squashed];
-            let full = |by: usize| [lines.prefetch_lost[by][half], lines.no_room[half], lines.prefetch_squashed];
-            let runs = |by: usize| [lines.prefetched[by][half], lines.prefetch_taken, lines.merged[by]];
-            let pulses = match request.prefetch {
-                MemoryPrefetch::Never => return,
-                MemoryPrefetch::AgentLost => lost(0),
-                MemoryPrefetch::LinkLost => lost(1),
-                MemoryPrefetch::AgentFull => full(0),
-                MemoryPrefetch::LinkFull => full(1),
-                MemoryPrefetch::Agent => runs(0),
-                MemoryPrefetch::Link => runs(1),
-            };
-            pulses.into_iter().for_each(|line| self.happens(unit, line, at));
+        if !self.signals.observes(self.signals.lines.home.came, unit) {
+            return;
         }
+        let lines = &self.signals.lines.home;
+        let reason = match fate {
+            PrefetchFate::Runs => {
+                let taken = [lines.prefetched[by][half], lines.prefetch_taken];
+                return taken.into_iter().for_each(|line| self.happens(unit, line, at));
+            }
+            PrefetchFate::BackToBack => Some(lines.back_to_back[half]),
+            PrefetchFate::NoRoom => Some(lines.no_room[half]),
+            PrefetchFate::BeyondThreshold => Some(lines.dropped[by][half]),
+            PrefetchFate::WritesWait => Some(lines.writes_wait[half]),
+            PrefetchFate::CamFull => Some(lines.cam_full[half]),
+            PrefetchFate::TooLate => None,
+        };
+        let lost = [lines.prefetch_lost[by][half], lines.prefetch_squashed];
+        lost.into_iter().chain(reason).for_each(|line| self.happens(unit, line, at));
     }
 
     /// Memory has done a request.
@@ -102,9 +120,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             return;
         }
         let (lines, half) = (&self.signals.lines.home, usize::from(request.half) % 2);
-        let line = if request.prefetch.runs() { lines.prefetch_done[half] } else { lines.not_prefetched[half] };
+        let line = if request.ahead.is_some() { lines.prefetch_done[half] } else { lines.not_prefetched[half] };
         self.level::<false>(self.signals.lines.home.tracker[half], unit, at);
-        if request.prefetch.runs() {
+        if request.ahead.is_some() {
             self.level::<false>(self.signals.lines.home.prefetches[half], unit, at);
         }
         self.happens(unit, line, at);

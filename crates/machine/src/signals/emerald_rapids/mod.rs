@@ -58,6 +58,8 @@ impl<S: SignalSink> FactReader<Fact> for SignalMaker<'_, S> {
                 self.happens(agent, line, at);
             }
             Fact::Sends(agent, request, at_once, credit) => self.sends(agent, request, at_once, credit, at),
+            Fact::SendsPrefetch(agent, half, sent) => self.sends_prefetch(agent, half, sent, at),
+            Fact::PrefetchComes(unit, half, sender, fate) => self.prefetch_comes(unit, half, (sender, fate), at),
             Fact::ComesToMemory(unit, request) => self.comes_to_memory(unit, request, at),
             Fact::LeavesMemory(unit, request) => self.leaves_memory(unit, request, at),
             Fact::LooksInDirectory(agent, unit, state, queries) => {

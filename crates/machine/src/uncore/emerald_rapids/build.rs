@@ -12,7 +12,8 @@ use super::errands::Errands;
 use super::expander::device::{Expander, LINKS};
 use super::layout::Places;
 use super::link::Links;
-use super::memory::Credits;
+use super::memory::ahead::PrefetchCam;
+use super::memory::credits::Credits;
 use super::mesh::Mesh;
 use super::parameters::Parameters;
 use super::peer::Peers;
@@ -73,6 +74,7 @@ impl Model {
             slice_size: TagSize::new(parameters.slice_set_bits, parameters.slice_ways.into()),
             mesh,
             credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
+            prefetch_cams: vec![PrefetchCam::default(); subchannels.len() / 2],
             memory: MemoryConditions::default(),
             channel_next,
             subchannels,

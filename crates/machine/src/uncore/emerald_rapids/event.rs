@@ -14,6 +14,10 @@ pub enum Event {
     Pump,
     /// A request arrives where mesh and memory meet.
     AtMemory,
+    /// A prefetch that runs ahead of it does.
+    Ahead,
+    /// One does that its read has overtaken.
+    AheadTooLate,
     /// Memory answers there.
     Answer,
     /// Data or permission arrives at the requester.
@@ -90,6 +94,8 @@ impl Event {
         Self::Heard,
         Self::Pump,
         Self::AtMemory,
+        Self::Ahead,
+        Self::AheadTooLate,
         Self::Answer,
         Self::Data,
         Self::Release,

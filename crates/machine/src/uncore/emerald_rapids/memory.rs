@@ -1,73 +1,19 @@
 //! The home side's memory: from the agent over the mesh to the memory controllers and back.
 
-use std::collections::VecDeque;
-
 use pericore_dram::{Arrival, Outcome, Pending};
 use pericore_engine::Tick;
+
+pub mod ahead;
+pub mod credits;
 
 use super::Model;
 use super::address::{Place, SUBCHANNELS};
 use super::event::Event;
 use super::request::{NO_REQUEST, Request, RequestId};
 use pericore_facts::emerald_rapids::{
-    AgentFact, Fact, Found, HomeRequest, Kind, MemoryAction, MemoryPrefetch, MemoryRequest, MemoryUnitFact, Queue,
-    Readers, Ring, UnitInstance,
+    AgentFact, Fact, Found, HomeRequest, Kind, MemoryAction, MemoryRequest, MemoryUnitFact, Queue, Readers, Ring,
+    UnitInstance,
 };
-
-/// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there,
-/// so that reads cannot run ahead of what they bring about (assumption).
-const MOST_WAITING_BITS: u16 = 16;
-
-/// Credits of a subchannel's queues, and what waits for them.
-#[derive(Debug)]
-pub struct Credits {
-    reads: u8,
-    /// Entries of the queue of reads.
-    all_reads: u8,
-    writes: u8,
-    waiting_reads: VecDeque<RequestId>,
-    waiting_writes: VecDeque<RequestId>,
-    /// Those among the writes that wait which write directory bits alone: nobody waits for them.
-    waiting_bits: u16,
-}
-
-impl Credits {
-    /// All credits there.
-    pub fn new(reads: u8, writes: u8) -> Self {
-        Self {
-            reads,
-            all_reads: reads,
-            writes,
-            waiting_reads: VecDeque::with_capacity(256),
-            waiting_writes: VecDeque::with_capacity(256),
-            waiting_bits: 0,
-        }
-    }
-
-    /// True if a read can go to its subchannel: it has room, and so have the writes that reads bring about.
-    const fn takes_read(&self) -> bool {
-        self.reads > 0 && self.waiting_bits < MOST_WAITING_BITS
-    }
-
-    /// True if at most a quarter of the queue of reads is taken (assumption).
-    const fn is_light_load(&self) -> bool {
-        (self.all_reads - self.reads) as u16 * 4 <= self.all_reads as u16
-    }
-
-    /// True if at least three quarters of it are taken (assumption).
-    const fn is_heavy_load(&self) -> bool {
-        self.reads as u16 * 4 <= self.all_reads as u16
-    }
-}
-
-/// Credits of a subchannel's read queue that prefetches leave to reads (assumption).
-const KEPT_FOR_READS: u8 = 8;
-
-/// True if a prefetch runs ahead of a request's read of memory, where there is room for it.
-#[inline]
-const fn is_prefetched(kind: Kind) -> bool {
-    matches!(kind, Kind::DataRead | Kind::RemoteData)
-}
 
 /// Where a place's channel is seen: the mesh-to-memory unit and its half.
 #[inline]
@@ -79,24 +25,12 @@ const fn seen(place: Place) -> (u16, usize) {
 #[inline]
 fn in_memory(request: &Request) -> MemoryRequest {
     let (unit, half) = seen(request.place);
-    let (action, prefetch) = match (request.writes, request.prefetched) {
-        (true, _) if request.partial => (MemoryAction::PartialWrite, MemoryPrefetch::Never),
-        (true, _) => (MemoryAction::Write, MemoryPrefetch::Never),
-        (false, runs) if is_prefetched(request.kind()) => {
-            let of_link = request.kind().queue() == Queue::Remote;
-            let prefetch = match (of_link, runs, request.no_room) {
-                (false, true, _) => MemoryPrefetch::Agent,
-                (false, false, false) => MemoryPrefetch::AgentLost,
-                (false, false, true) => MemoryPrefetch::AgentFull,
-                (true, true, _) => MemoryPrefetch::Link,
-                (true, false, false) => MemoryPrefetch::LinkLost,
-                (true, false, true) => MemoryPrefetch::LinkFull,
-            };
-            (MemoryAction::Read, prefetch)
-        }
-        (false, _) => (MemoryAction::Read, MemoryPrefetch::Never),
+    let action = match (request.writes, request.partial) {
+        (true, true) => MemoryAction::PartialWrite,
+        (true, false) => MemoryAction::Write,
+        (false, _) => MemoryAction::Read,
     };
-    MemoryRequest { unit, half: half as u8, action, prefetch }
+    MemoryRequest { unit, half: half as u8, action, ahead: request.ahead }
 }
 
 /// The same of a subchannel, by its number over the machine.
@@ -171,19 +105,19 @@ impl Model {
         }
         let place = self.map.place(line);
         let (unit, _) = seen(place);
-        let credits = self.credits[self.subchannel(socket, place)].reads;
-        // A prefetch needs room in the queue to be of use: with little left it is dropped.
-        let (prefetched, no_room) = (is_prefetched(class.kind) && credits > KEPT_FOR_READS, credits == 0);
-        let to_memory = in_memory(&Request { place, prefetched, no_room, writes: false, ..self.pool[request] });
+        self.pool[request].place = place;
+        let to_memory = in_memory(&self.pool[request]);
         // Under more load requests go through the home agent's pipe (2.2.6, BYPASS_CHA_IMC).
-        let bypasses = wait == 0 && self.credits[self.subchannel(socket, place)].is_light_load();
-        reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, bypasses, credits > 0));
-        let entry = &mut self.pool[request];
-        (entry.place, entry.prefetched, entry.no_room) = (place, prefetched, no_room);
+        let credits = &self.credits[self.subchannel(socket, place)];
+        let (bypasses, has_credit) = (wait == 0 && credits.is_light_load(), credits.reads > 0);
+        reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, bypasses, has_credit));
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
-        let at = self.mesh_send(socket, Ring::Address, 0, from, to, reader);
-        self.wheel.schedule(at + wait + self.times.llc_miss, Event::AtMemory.of(request));
+        let waits = self.mesh.waits_at(socket.into(), (Ring::Address, 0), from, self.now);
+        let sent = self.mesh_send(socket, Ring::Address, 0, from, to, reader);
+        let comes = sent + wait + self.times.llc_miss;
+        self.run_ahead(request, waits, sent..comes, reader);
+        self.wheel.schedule(comes, Event::AtMemory.of(request));
     }
 
     /// Sends a line to its home's memory.
@@ -248,6 +182,10 @@ impl Model {
                 reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::NoWriteCredit(half as u8, true)));
             }
         } else {
+            if self.pool[request].ahead.is_some() {
+                // Its prefetch reads memory already.
+                return;
+            }
             let credits = &mut self.credits[number];
             if !credits.takes_read() {
                 credits.waiting_reads.push_back(request);
@@ -338,6 +276,10 @@ impl Model {
         // Each channel has a port to the mesh.
         let port = half as u8;
         reader.read(now, Fact::LeavesMemory((at, unit), in_memory(&self.pool[request])));
+        if self.pool[request].ahead.is_some() {
+            let channel = self.subchannel(socket, place) / 2;
+            self.prefetch_cams[channel].entries -= 1;
+        }
         if self.pool[request].only_bits {
             self.pool.remove(request);
             return;

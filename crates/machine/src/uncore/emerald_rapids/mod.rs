@@ -47,7 +47,8 @@ use event::Event;
 use expander::device::Expander;
 use layout::Places;
 use link::Links;
-use memory::Credits;
+use memory::ahead::PrefetchCam;
+use memory::credits::Credits;
 use mesh::Mesh;
 use peer::Peers;
 use pericore_dram::Outcome;
@@ -106,6 +107,8 @@ pub struct Model {
     slice_size: TagSize,
     mesh: Mesh,
     credits: Vec<Credits>,
+    /// By channel.
+    prefetch_cams: Vec<PrefetchCam>,
     subchannels: Vec<Subchannel>,
     /// When each subchannel acts next.
     channel_next: Agenda<{ MOST_SUBCHANNELS / 4 }>,
@@ -227,6 +230,8 @@ impl Model {
             Event::Heard => self.arrival_is_heard(subject, reader),
             Event::Pump => self.pump(subject, reader),
             Event::AtMemory => self.at_memory(subject, reader),
+            Event::Ahead => self.prefetch_comes(subject, reader),
+            Event::AheadTooLate => self.prefetch_comes_late(subject, reader),
             Event::Answer => self.answer(subject, reader),
             Event::Data => self.data(subject, reader),
             Event::Release => self.release(subject, reader),

@@ -20,12 +20,14 @@ const MOST_EXPANDERS: u64 = 6;
 /// Key of those that are accelerators.
 const ACCELERATORS: &str = "accelerators";
 
-/// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, and accelerators among
-/// the devices behind CXL links, of a socket.
+/// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, prefetches of memory
+/// for the own socket and for the other, and accelerators among the devices behind CXL links, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
     (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
+    (Setting::range("xpt", 0, 1), |part, value| part.xpt = value == 1),
+    (Setting::range("upi_prefetch", 0, 1), |part, value| part.upi_prefetch = value == 1),
     (Setting::range(CLOSED_PAGES, 0, 1), |part, value| part.dram.closes_pages = value == 1),
     (Setting::range(ACCELERATORS, 0, MOST_EXPANDERS), |part, value| part.accelerators = value as u8),
 ];
@@ -153,6 +155,10 @@ pub struct Parameters {
     pub llc_quick: u64,
     /// Uncore cycles for a core to answer a snoop.
     pub core_snoop: u64,
+    /// Agents send prefetches to memory while they look lines up.
+    pub xpt: bool,
+    /// Links send prefetches to memory for reads of the other socket.
+    pub upi_prefetch: bool,
     /// Uncore cycles from the mesh to the memory controller.
     pub mesh_to_memory: u64,
     /// Uncore cycles from the last data on the memory bus to the mesh.

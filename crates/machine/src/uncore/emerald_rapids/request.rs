@@ -4,7 +4,7 @@ use pericore_engine::{NEVER, Tick};
 
 use super::address::Place;
 pub(super) use crate::uncore::{NO_REQUEST, RequestId};
-use pericore_facts::emerald_rapids::{Class, Found, Kind, Queue, Target};
+use pericore_facts::emerald_rapids::{Class, Found, Kind, PrefetchSender, Queue, Target};
 
 /// A request at one caching and home agent.
 #[derive(Debug, Clone, Copy)]
@@ -38,10 +38,8 @@ pub struct Request {
     pub only_bits: bool,
     /// The pipeline has turned it away before.
     pub turned_away: bool,
-    /// A memory prefetch runs ahead of it.
-    pub prefetched: bool,
-    /// Memory had no room at all for one.
-    pub no_room: bool,
+    /// Whose prefetch reads memory for it already.
+    pub ahead: Option<PrefetchSender>,
     /// When it comes to its agent's queue, or came, for as long as it waits for its look-up.
     pub came: Tick,
     /// When it took its entry in the table of requests.
@@ -74,8 +72,7 @@ impl Request {
             writes: false,
             only_bits: false,
             turned_away: false,
-            prefetched: false,
-            no_room: false,
+            ahead: None,
             came: NEVER,
             listed: NEVER,
             announced: false,

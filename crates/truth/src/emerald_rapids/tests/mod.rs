@@ -9,8 +9,8 @@ use pericore_facts::FactReader;
 use pericore_facts::emerald_rapids::{
     AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation, Dies,
     ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, MemoryAction,
-    MemoryPrefetch, MemoryRequest, PackageCondition, Paid, PeerLine, PeerStation, ReturnedCredits, Shape, SnoopCause,
-    SnoopReply, StackFact, SystemFact, SystemMessage, Taker, Target,
+    MemoryRequest, PackageCondition, Paid, PeerLine, PeerStation, PrefetchFate, PrefetchSender, PrefetchSent,
+    ReturnedCredits, Shape, SnoopCause, SnoopReply, StackFact, SystemFact, SystemMessage, Taker, Target,
 };
 
 use super::{Ledger, Snapshot};
@@ -102,36 +102,64 @@ fn a_class_has_two_credits_of_its_own() {
     counts(&at, 0, "m3upi/VN1_NO_CREDITS.REQ", 0);
 }
 
-/// Tables 2-128 and 2-273: an agent's prefetches are XPT, a link's UPI; what has no room in memory was sent, too.
+/// Tables 2-128 and 2-273: an agent's prefetches are XPT, a link's UPI. Two of ten are dropped at the agent, six at
+/// memory, for all reasons that there are, and two run: reads with them merge.
 #[test]
 fn prefetches_are_their_senders() {
-    let of_kind = |prefetch| MemoryRequest { unit: 0, half: 0, action: MemoryAction::Read, prefetch };
-    let all = [
-        MemoryPrefetch::Never,
-        MemoryPrefetch::Agent,
-        MemoryPrefetch::AgentLost,
-        MemoryPrefetch::AgentFull,
-        MemoryPrefetch::Link,
-        MemoryPrefetch::LinkLost,
-        MemoryPrefetch::LinkLost,
-        MemoryPrefetch::LinkFull,
+    let (agent, link) = (PrefetchSender::Agent, PrefetchSender::Link);
+    let read = |ahead| MemoryRequest { unit: 0, half: 0, action: MemoryAction::Read, ahead };
+    let sent = [PrefetchSent::Goes, PrefetchSent::Goes, PrefetchSent::NoCredit, PrefetchSent::Conflict];
+    let sent = sent.map(|sent| (1, Fact::SendsPrefetch((0, 0), 0, sent)));
+    let fates = [
+        (agent, PrefetchFate::Runs),
+        (agent, PrefetchFate::BeyondThreshold),
+        (agent, PrefetchFate::TooLate),
+        (link, PrefetchFate::Runs),
+        (link, PrefetchFate::BeyondThreshold),
+        (link, PrefetchFate::BeyondThreshold),
+        (link, PrefetchFate::NoRoom),
+        (link, PrefetchFate::WritesWait),
+        (link, PrefetchFate::BackToBack),
+        (agent, PrefetchFate::CamFull),
     ];
-    let sent = all.map(|prefetch| (1, Fact::Sends((0, 0), of_kind(prefetch), false, true)));
-    let came = all.map(|prefetch| (3, Fact::ComesToMemory((0, 0), of_kind(prefetch))));
-    let at = of(&[sent, came].concat(), 10);
+    let came = fates.map(|(sender, fate)| (3, Fact::PrefetchComes((0, 0), 0, sender, fate)));
+    let reads = [None, Some(agent), Some(link)];
+    let reads = reads.map(|ahead| {
+        [(5, false), (9, true)].map(|(at, done)| {
+            let to = if done { Fact::LeavesMemory } else { Fact::ComesToMemory };
+            (at, to((0, 0), read(ahead)))
+        })
+    });
+    let mut facts = [&sent[..], &came, reads.as_flattened()].concat();
+    facts.sort_by_key(|(at, _)| *at);
+    let at = of(&facts, 10);
     for (name, expected) in [
-        ("cha/IMC_READS_COUNT.NORMAL", 8),
-        ("cha/XPT_PREF.SENT0", 3),
+        ("cha/XPT_PREF.SENT0", 2),
+        ("cha/XPT_PREF.DROP0", 2),
+        ("cha/XPT_PREF.DROP0_NOCRD", 1),
+        ("cha/XPT_PREF.DROP0_CONFLICT", 1),
+        ("cha/XPT_PREF.SENT1", 0),
         ("m2m/PREFCAM_INSERTS.CH0_XPT", 1),
         ("m2m/PREFCAM_INSERTS.CH0_UPI", 1),
-        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 2),
-        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 3),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 2),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 3),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 5),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 1),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.WPQ_PROXY", 1),
         ("m2m/PREFCAM_DROP_REASONS_CH0.XPT_THRESH", 1),
         ("m2m/PREFCAM_DROP_REASONS_CH0.UPI_THRESH", 2),
-        ("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED", 5),
-        // Both that run are in the CAM from 3 on.
-        ("m2m/PREFCAM_OCCUPANCY.CH0", 14),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.STOP_B2B", 1),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.PF_CAM_FULL", 1),
+        ("m2m/PREFCAM_DROP_REASONS_CH1.PF_CAM_FULL", 0),
+        ("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED", 8),
+        ("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED", 2),
+        ("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH", 1),
+        ("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH", 1),
+        ("m2m/TRACKER_INSERTS.CH0", 3),
+        // Three reads for four cycles; both prefetches that run from 3 to 9.
+        ("m2m/TRACKER_OCCUPANCY.CH0", 12),
+        ("m2m/PREFCAM_OCCUPANCY.CH0", 12),
+        ("m2m/PREFCAM_DEALLOCS.RSP_CH0", 2),
+        ("m2m/PREFCAM_RESP_MISS.CH0", 1),
     ] {
         counts(&at, 0, name, expected);
     }

@@ -16,6 +16,8 @@ lines! {
         /// To memory at once, or not.
         bypass: [Line; 2],
         prefetch_sent: Halves<Line>,
+        prefetch_without_credit: Halves<Line>,
+        prefetch_without_port: Halves<Line>,
         /// Of lines, of parts.
         writes: [Line; 2],
         /// By reads and writes, unit.
@@ -40,6 +42,9 @@ lines! {
         /// By sender, beyond its threshold.
         dropped: [Halves<Line>; 2],
         no_room: Halves<Line>,
+        writes_wait: Halves<Line>,
+        back_to_back: Halves<Line>,
+        cam_full: Halves<Line>,
         prefetch_done: Halves<Line>,
         not_prefetched: Halves<Line>,
         /// By directory state.

@@ -58,6 +58,13 @@ impl Mesh {
         (full_until > now).then_some(full_until)
     }
 
+    /// Cycles for which an agent's next message waits behind those that it has for a ring.
+    #[inline]
+    pub fn waits_at(&self, socket: u16, ring_and_agent: (Ring, u8), from: u8, now: Tick) -> u64 {
+        let next = self.nets[usize::from(socket)].next(ring_and_agent, from);
+        next.saturating_sub(self.uclk.next_cycle(now))
+    }
+
     /// Messages that a socket's mesh has carried.
     pub fn carried(&self, socket: u16) -> u64 {
         self.nets[usize::from(socket)].carried

@@ -245,6 +245,8 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         llc_miss: of.number("llc_miss")?,
         llc_quick: of.number("llc_quick")?,
         core_snoop: of.number("core_snoop")?,
+        xpt: true,          // on, as servers are delivered
+        upi_prefetch: true, // the same
         mesh_to_memory: of.number("mesh_to_memory")?,
         memory_to_mesh: of.number("memory_to_mesh")?,
         dram,

@@ -81,7 +81,14 @@ pub fn check(workload: &str, at: &Snapshot) {
         let held = agents.map(|(agent, row)| m2m(&format!("AG{agent}_{path}_CRD_OCCUPANCY{}.TGR{row}", row / 8)));
         equal(held.sum(), m2m(&format!("TGR_{path}_CREDITS")), "credits in use, row by row");
     }
-    let prefetches = m2m("PREFCAM_INSERTS.XPT_ALLCH") + m2m("PREFCAM_INSERTS.UPI_ALLCH");
+    let [of_agents, of_links] = ["XPT", "UPI"].map(|sender| m2m(&format!("PREFCAM_INSERTS.{sender}_ALLCH")));
+    let prefetches = of_agents + of_links;
+    let sent = cha("XPT_PREF.SENT0") + cha("XPT_PREF.SENT1");
+    equal(sent, of_agents + m2m("PREFCAM_DEMAND_DROPS.XPT_ALLCH"), "what agents send runs ahead or is dropped");
+    for (sender, ahead) in [("XPT", of_agents), ("UPI", of_links)] {
+        let merged = m2m(&format!("PREFCAM_DEMAND_MERGE.{sender}_ALLCH"));
+        equal(merged, ahead, "each prefetch in the CAM has its read");
+    }
     equal(m2m("PREFCAM_RxC_DEALLOCS.1LM_POSTED"), prefetches, "prefetches leave the ingress for memory");
     equal(m2m("PREFCAM_RESP_MISS.ALLCH"), m2m("IMC_READS.ALL") - prefetches, "the others find no prefetch");
 

@@ -1,0 +1,56 @@
+//! Credits of the memory controllers' queues.
+
+use std::collections::VecDeque;
+
+use super::super::request::RequestId;
+
+/// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there,
+/// so that reads cannot run ahead of what they bring about (assumption).
+const MOST_WAITING_BITS: u16 = 16;
+
+/// Credits of a subchannel's queues, and what waits for them.
+#[derive(Debug)]
+pub struct Credits {
+    pub reads: u8,
+    /// Entries of the queue of reads.
+    all_reads: u8,
+    pub writes: u8,
+    pub waiting_reads: VecDeque<RequestId>,
+    pub waiting_writes: VecDeque<RequestId>,
+    /// Those among the writes that wait which write directory bits alone: nobody waits for them.
+    pub waiting_bits: u16,
+}
+
+impl Credits {
+    /// All credits there.
+    pub fn new(reads: u8, writes: u8) -> Self {
+        Self {
+            reads,
+            all_reads: reads,
+            writes,
+            waiting_reads: VecDeque::with_capacity(256),
+            waiting_writes: VecDeque::with_capacity(256),
+            waiting_bits: 0,
+        }
+    }
+
+    /// True if a read can go to its subchannel: it has room, and so have the writes that reads bring about.
+    pub const fn takes_read(&self) -> bool {
+        self.reads > 0 && !self.keeps_reads_back()
+    }
+
+    /// True if so many writes of directory bits wait that no further read may come.
+    pub const fn keeps_reads_back(&self) -> bool {
+        self.waiting_bits >= MOST_WAITING_BITS
+    }
+
+    /// True if at most a quarter of the queue of reads is taken (assumption).
+    pub const fn is_light_load(&self) -> bool {
+        (self.all_reads - self.reads) as u16 * 4 <= self.all_reads as u16
+    }
+
+    /// True if at least three quarters of it are taken (assumption).
+    pub const fn is_heavy_load(&self) -> bool {
+        self.reads as u16 * 4 <= self.all_reads as u16
+    }
+}
