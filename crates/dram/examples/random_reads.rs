@@ -22,7 +22,7 @@ impl Observer for Log {
     fn command(&mut self, sent: &Sent) {
         self.0.push(sent.record);
     }
-    fn enters(&mut self, _: Pending, _: bool, _: u64) {}
+    fn enters(&mut self, _: Pending, _: bool, _: bool, _: u64) {}
     fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
     fn begins(&mut self, _: u8) {}
     fn forwards(&mut self, _: u64) {}

@@ -17,7 +17,7 @@ impl Channel {
         self.sequence += 1;
         let lane = match queue {
             Pending::Reads => {
-                self.enter(queue, cycle, observer);
+                self.enter(queue, isochronous, cycle, observer);
                 if pending_write {
                     observer.forwards(cycle);
                     let done = cycle + self.timing.forward;
@@ -34,7 +34,7 @@ impl Channel {
                     out.push(Outcome::WriteCredit { line, isochronous });
                     return false;
                 }
-                self.enter(queue, cycle, observer);
+                self.enter(queue, isochronous, cycle, observer);
                 if partial { Lane::Underfills } else { Lane::Writes }
             }
         };
@@ -136,9 +136,9 @@ impl Channel {
     }
 
     /// An entry is about to be added to a queue.
-    fn enter<W: Observer>(&mut self, queue: Pending, cycle: u64, observer: &mut W) {
+    fn enter<W: Observer>(&mut self, queue: Pending, isochronous: bool, cycle: u64, observer: &mut W) {
         self.held[queue as usize] += 1;
-        observer.enters(queue, self.held[queue as usize] == self.capacity(queue), cycle);
+        observer.enters(queue, isochronous, self.held[queue as usize] == self.capacity(queue), cycle);
     }
 
     /// An entry has been taken from a queue.

@@ -22,8 +22,8 @@ pub trait Observer {
     fn begins(&mut self, ranks: u8);
     /// A command has gone out.
     fn command(&mut self, sent: &Sent);
-    /// A request takes an entry of a queue (`full`: the last one).
-    fn enters(&mut self, queue: Pending, full: bool, cycle: u64);
+    /// A request, isochronous or not, takes an entry of a queue (`full`: the last one).
+    fn enters(&mut self, queue: Pending, isochronous: bool, full: bool, cycle: u64);
     /// A request that came at `entered` gives its entry back (`was_full`: there was no other).
     fn leaves(&mut self, queue: Pending, was_full: bool, entered: u64, cycle: u64);
     /// A read is answered from a pending write.

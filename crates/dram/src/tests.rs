@@ -25,7 +25,7 @@ impl Observer for Log {
     fn command(&mut self, sent: &Sent) {
         self.commands.push(sent.record);
     }
-    fn enters(&mut self, queue: Pending, _: bool, _: u64) {
+    fn enters(&mut self, queue: Pending, _: bool, _: bool, _: u64) {
         self.held[queue as usize] += 1;
     }
     fn leaves(&mut self, queue: Pending, _: bool, _: u64, _: u64) {

@@ -31,7 +31,7 @@ impl<R: FactReader<ChannelFact>> Observer for ChannelFacts<R> {
     }
 
     #[inline]
-    fn enters(&mut self, queue: Pending, _: bool, cycle: u64) {
+    fn enters(&mut self, queue: Pending, _: bool, _: bool, cycle: u64) {
         self.happens(ChannelFact::Enters(queue), cycle);
     }
 

@@ -85,6 +85,8 @@ pub enum MemoryUnitFact {
     ReadWaits(bool),
     /// A half's channel begins or ends to have no credit left for a write.
     NoWriteCredit(u8, bool),
+    /// The same of the credits that isochronous writes have.
+    NoSpecialCredit(u8, bool),
     /// Data goes onto the mesh at once (false), or after it has waited.
     Sends(bool),
     /// Data does not go straight to who asked for it: the other socket is asked first.

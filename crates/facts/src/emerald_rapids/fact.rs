@@ -90,8 +90,8 @@ pub enum MemoryFact {
     Command(Sent),
     /// The data of the oldest read command has come in and leaves the buffer.
     Delivers,
-    /// A request takes an entry of a pending queue.
-    Enters(Pending),
+    /// A request takes an entry of a pending queue; the last says whether it is isochronous.
+    Enters(Pending, bool),
     /// It gives it back.
     Leaves(Pending),
     /// A read is answered from a pending write.

@@ -85,6 +85,8 @@ pub struct MemoryRequest {
     pub action: MemoryAction,
     /// Whose prefetch reads memory for it already.
     pub ahead: Option<PrefetchSender>,
+    /// It is a device's that must have it by a time.
+    pub isochronous: bool,
 }
 
 /// What the bits in memory tell of a line's copies in the other socket.

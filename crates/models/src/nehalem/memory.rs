@@ -33,7 +33,7 @@ impl<R: Facts> Observer for ChannelFacts<'_, R> {
         self.reader.read(self.now, NehalemFact::Merged { home: self.home, channel: self.channel });
     }
 
-    fn enters(&mut self, _: Pending, _: bool, _: u64) {}
+    fn enters(&mut self, _: Pending, _: bool, _: bool, _: u64) {}
     fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
     fn begins(&mut self, _: u8) {}
     fn changes_mode(&mut self, _: MajorMode, _: MajorMode, _: bool, _: u64) {}

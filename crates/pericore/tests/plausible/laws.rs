@@ -91,7 +91,14 @@ const NEHALEM: &[Law] = &[
 
 /// A line is sixteen double words, a part of one four (assumption of the model).
 const EMERALD_RAPIDS: &[Law] = &[
-    ("every read goes to memory's side", &[(1, "cha/IMC_READS_COUNT.NORMAL/"), (-1, "m2m/IMC_READS.ALL/")]),
+    (
+        "every read goes to memory's side",
+        &[
+            (1, "cha/IMC_READS_COUNT.NORMAL/"),
+            (1, "cha/IMC_READS_COUNT.PRIORITY/"),
+            (-1, "m2m/IMC_READS.ALL/"),
+        ],
+    ),
     ("and brings directory bits", &[(1, "m2m/DIRECTORY_LOOKUP.ANY/"), (-1, "m2m/IMC_READS.ALL/")]),
     (
         "read CAS = reads - forwards + underfills",

@@ -16,14 +16,14 @@ const UNITS: usize = 4;
 pub struct HomeAgentCells {
     /// By what is requested, by whom: this socket, the other.
     requested: [[u64; 2]; 3],
-    /// Reads of memory.
-    reads: u64,
+    /// Reads of memory: in their turn, isochronous.
+    reads: [u64; 2],
     /// Prefetches that would run ahead of them, by half of the unit: sent, without a credit, without the port.
     prefetches: [[u64; 3]; 2],
     /// Of those, what was sent at once.
     at_once: u64,
-    /// Writes to memory: of lines, of parts.
-    writes: [u64; 2],
+    /// Writes to memory: of lines, of parts, and isochronous ones of lines.
+    writes: [u64; 3],
     /// Reads and writes that found no credit, by unit.
     without_credit: [[u64; UNITS]; 2],
     /// Looks at the directory after which the other socket was not requested, and was.
@@ -42,12 +42,12 @@ impl HomeAgentCells {
     pub fn send(&mut self, request: MemoryRequest, at_once: bool, credit: bool) {
         let writes = match request.action {
             MemoryAction::Read => {
-                self.reads += 1;
+                self.reads[usize::from(request.isochronous)] += 1;
                 self.at_once += u64::from(at_once);
                 0
             }
             MemoryAction::Write => {
-                self.writes[0] += 1;
+                self.writes[if request.isochronous { 2 } else { 0 }] += 1;
                 1
             }
             MemoryAction::PartialWrite => {
@@ -93,11 +93,13 @@ impl HomeAgentCells {
             ("REQUESTS", name) if name.starts_with("READS") => requested(HomeRequest::Read, &name[5..])?,
             ("REQUESTS", name) if name.starts_with("WRITES") => requested(HomeRequest::Write, &name[6..])?,
             ("REQUESTS", name) if name.starts_with("INVITOE") => requested(HomeRequest::Claim, &name[7..])?,
-            ("IMC_READS_COUNT", "NORMAL") => self.reads,
+            ("IMC_READS_COUNT", "NORMAL") => self.reads[0],
+            ("IMC_READS_COUNT", "PRIORITY") => self.reads[1],
             ("IMC_WRITES_COUNT", "FULL") => self.writes[0],
             ("IMC_WRITES_COUNT", "PARTIAL") => self.writes[1],
+            ("IMC_WRITES_COUNT", "FULL_PRIORITY") => self.writes[2],
             ("BYPASS_CHA_IMC", "TAKEN") => self.at_once,
-            ("BYPASS_CHA_IMC", "NOT_TAKEN") => self.reads - self.at_once,
+            ("BYPASS_CHA_IMC", "NOT_TAKEN") => self.reads.iter().sum::<u64>() - self.at_once,
             // Table 2-128: one channel is the unit's first half, the other its second.
             ("XPT_PREF", "SENT0") => prefetches(0, PrefetchSent::Goes),
             ("XPT_PREF", "DROP0") => dropped(0),
@@ -121,8 +123,9 @@ impl HomeAgentCells {
 /// Totals of one channel where it meets the mesh.
 #[derive(Debug, Clone, Default)]
 struct HalfCells {
-    /// Reads in the tracker.
+    /// Reads in the tracker, and how many isochronous ones and writes of lines there were.
     reads: Gauge,
+    isochronous: [u64; 2],
     /// Those for which a prefetch reads memory already, when they come: by who sent it.
     merged: [u64; PrefetchSender::COUNT],
     /// Reads that memory has answered: without a prefetch, with one.
@@ -146,6 +149,7 @@ pub struct UnitCells {
     /// Reads, and writes by half, that wait for a credit of the memory controller.
     reads_wait: Gauge,
     no_write_credit: [Gauge; 2],
+    no_special_credit: [Gauge; 2],
     /// Data that goes onto the mesh at once, and after it has waited.
     sent: [u64; 2],
     /// Data for the other socket: to its agent for want of a credit, to the link.
@@ -161,6 +165,9 @@ impl UnitCells {
     /// A request comes to memory.
     pub fn take(&mut self, request: MemoryRequest, cycle: u64) {
         let half = &mut self.halves[usize::from(request.half) % 2];
+        if request.isochronous {
+            half.isochronous[usize::from(request.action != MemoryAction::Read)] += 1;
+        }
         match request.action {
             MemoryAction::Read => {
                 half.reads.enter(cycle, ENDLESS);
@@ -218,6 +225,12 @@ impl UnitCells {
             MemoryUnitFact::NoWriteCredit(half, false) => {
                 self.no_write_credit[usize::from(half) % 2].leave(cycle, ENDLESS)
             }
+            MemoryUnitFact::NoSpecialCredit(half, true) => {
+                self.no_special_credit[usize::from(half) % 2].enter(cycle, ENDLESS)
+            }
+            MemoryUnitFact::NoSpecialCredit(half, false) => {
+                self.no_special_credit[usize::from(half) % 2].leave(cycle, ENDLESS)
+            }
             MemoryUnitFact::Sends(waited) => self.sent[usize::from(waited)] += 1,
             MemoryUnitFact::NotDirect => self.queried_first += 1,
             MemoryUnitFact::SendsAway(direct) => self.sent_away[usize::from(direct)] += 1,
@@ -227,7 +240,11 @@ impl UnitCells {
     /// True if nothing is under way.
     pub fn is_at_rest(&self) -> bool {
         let trackers = self.halves.iter().flat_map(|half| [&half.reads, &half.ahead].into_iter().chain(&half.writes));
-        trackers.chain(&self.no_write_credit).chain([&self.reads_wait]).all(|gauge| gauge.live == 0)
+        trackers
+            .chain(&self.no_write_credit)
+            .chain(&self.no_special_credit)
+            .chain([&self.reads_wait])
+            .all(|gauge| gauge.live == 0)
     }
 
     /// A line's bits change.
@@ -243,6 +260,7 @@ impl UnitCells {
         }
         self.no_write_credit
             .iter_mut()
+            .chain(&mut self.no_special_credit)
             .chain([&mut self.reads_wait])
             .for_each(|gauge| *gauge = gauge.at(cycle, ENDLESS));
     }
@@ -266,6 +284,8 @@ impl UnitCells {
             ("RxC_AD_OCCUPANCY", "") => return Some(self.reads_wait.occupied),
             ("WPQ_NO_REG_CRD", "CHN0") => return Some(self.no_write_credit[0].occupied),
             ("WPQ_NO_REG_CRD", "CHN1") => return Some(self.no_write_credit[1].occupied),
+            ("WPQ_NO_SPEC_CRD", "CHN0") => return Some(self.no_special_credit[0].occupied),
+            ("WPQ_NO_SPEC_CRD", "CHN1") => return Some(self.no_special_credit[1].occupied),
             ("BYPASS_M2M_EGRESS", "TAKEN") => return Some(self.sent[0]),
             ("BYPASS_M2M_EGRESS", "NOT_TAKEN") => return Some(self.sent[1]),
             // Data does not go straight to the core where the directory says otherwise, or the agent wants it.
@@ -287,8 +307,11 @@ impl UnitCells {
         let event = event.trim_end_matches("_CH0").trim_end_matches("_CH1");
         match (event, name) {
             ("RxC_AD_INSERTS", "") | ("TRACKER_INSERTS", "CH") => sum(&|half| half.reads.entries),
-            ("IMC_READS", "ALL" | "NORMAL" | "TO_DDR_AS_MEM" | "TO_NM1LM") => sum(&|half| half.reads.entries),
-            ("IMC_WRITES", "FULL") => sum(&|half| half.writes[0].entries),
+            ("IMC_READS", "NORMAL") => sum(&|half| half.reads.entries - half.isochronous[0]),
+            ("IMC_READS", "ISOCH") => sum(&|half| half.isochronous[0]),
+            ("IMC_READS", "ALL" | "TO_DDR_AS_MEM" | "TO_NM1LM") => sum(&|half| half.reads.entries),
+            ("IMC_WRITES", "FULL") => sum(&|half| half.writes[0].entries - half.isochronous[1]),
+            ("IMC_WRITES", "FULL_ISOCH") => sum(&|half| half.isochronous[1]),
             ("IMC_WRITES", "PARTIAL") => sum(&|half| half.writes[1].entries),
             ("IMC_WRITES", "ALL" | "TO_DDR_AS_MEM" | "NI") | ("WR_TRACKER_INSERTS", "CH") => {
                 sum(&|half| half.writes.iter().map(entries).sum())

@@ -16,8 +16,8 @@ enum Column {
 /// Totals of one subchannel.
 #[derive(Debug, Clone, Default)]
 struct HalfCells {
-    /// By column command, whether writes were preferred, whether the request was starved.
-    columns: [[[u64; 2]; 2]; 3],
+    /// By column command, whether writes were preferred, priority of the request: in its turn, starved, isochronous.
+    columns: [[[u64; 3]; 2]; 3],
     /// Of those, the ones that closed their row, by kind.
     closing: [u64; 3],
     /// By whom the row was opened for, and whether that was starved.
@@ -37,8 +37,9 @@ struct HalfCells {
     switches: [u64; 2],
     /// Rows closed that a queue waited for.
     preempted: [u64; 2],
-    /// Requests that are pending.
+    /// Requests that are pending, and how many isochronous ones there were.
     queues: [Gauge; 2],
+    isochronous: [u64; 2],
     /// Reads whose data is on its way in.
     buffer: Gauge,
     /// Reads are preferred, writes are.
@@ -66,7 +67,7 @@ pub struct ChannelCells {
 /// Reads that complete a line to be written belong to the writes.
 const fn prefers_writes(mode: MajorMode) -> usize {
     match mode {
-        MajorMode::Read => 0,
+        MajorMode::Read | MajorMode::Isochronous => 0,
         _ => 1,
     }
 }
@@ -115,7 +116,8 @@ impl HalfCells {
             Command::Underfill => Column::Underfill,
             Command::WriteMajor | Command::WriteOpportunistic => Column::Write,
         };
-        self.columns[column as usize][mode][starved] += 1;
+        let priority = if sent.lane == Lane::Isochronous { ISOCHRONOUS } else { starved };
+        self.columns[column as usize][mode][priority] += 1;
         self.closing[column as usize] += u64::from(sent.record.closes);
     }
 
@@ -152,7 +154,9 @@ impl HalfCells {
     }
 }
 
-const EVERY_LANE: [Lane; 3] = [Lane::Reads, Lane::Writes, Lane::Underfills];
+/// The last of the priorities of column commands.
+const ISOCHRONOUS: usize = 2;
+const READ_LANES: [Lane; 2] = [Lane::Reads, Lane::Isochronous];
 const READS: [Column; 2] = [Column::Read, Column::Underfill];
 const WRITES: [Column; 1] = [Column::Write];
 const EVERY_COLUMN: [Column; 3] = [Column::Read, Column::Underfill, Column::Write];
@@ -177,7 +181,10 @@ impl ChannelCells {
                 of.buffer.leave(cycle, ENDLESS);
                 self.buffer.leave(cycle);
             }
-            MemoryFact::Enters(queue) => of.queues[queue as usize].enter(cycle, room[queue as usize]),
+            MemoryFact::Enters(queue, isochronous) => {
+                of.isochronous[queue as usize] += u64::from(isochronous);
+                of.queues[queue as usize].enter(cycle, room[queue as usize]);
+            }
             MemoryFact::Leaves(queue) => of.queues[queue as usize].leave(cycle, room[queue as usize]),
             MemoryFact::Forwards => of.forwards += 1,
             MemoryFact::Merges => of.merges += 1,
@@ -266,24 +273,27 @@ impl ChannelCells {
             ("CAS_MM", "WR_RMM") => sum(&|half| half.in_mode(&WRITES, 0)),
             ("CAS_MM", "WR_WMM") => sum(&|half| half.in_mode(&WRITES, 1)),
             ("RD_CAS_PRIO", "NORMAL") => sum(&|half| half.of_age(&READS, 0)),
+            ("RD_CAS_PRIO", "CRITICAL") => sum(&|half| half.of_age(&READS, ISOCHRONOUS)),
             ("RD_CAS_PRIO", "STARVED") => sum(&|half| half.of_age(&READS, 1)),
             ("WR_CAS_PRIO", "NORMAL") => sum(&|half| half.of_age(&WRITES, 0)),
             ("WR_CAS_PRIO", "STARVED") => sum(&|half| half.of_age(&WRITES, 1)),
-            ("ACT_COUNT", "ALL") | ("ACT_PRIO", "PCH") => sum(&|half| half.opened(&EVERY_LANE)),
-            ("ACT_COUNT", "RD") => sum(&|half| half.opened(&[Lane::Reads])),
+            ("ACT_COUNT", "ALL") | ("ACT_PRIO", "PCH") => sum(&|half| half.opened(&Lane::ALL)),
+            ("ACT_COUNT", "RD") => sum(&|half| half.opened(&READ_LANES)),
             ("ACT_COUNT", "WR") => sum(&|half| half.opened(&[Lane::Writes])),
             ("ACT_COUNT", "UFILL") => sum(&|half| half.opened(&[Lane::Underfills])),
-            ("ACT_PRIO", "RD_CRITICAL" | "WR_CRITICAL") => Some(0),
+            // Isochronous writes are sent with the others (Table 2-137: by priority).
+            ("ACT_PRIO", "RD_CRITICAL") => sum(&|half| half.opened(&[Lane::Isochronous])),
+            ("ACT_PRIO", "WR_CRITICAL") => Some(0),
             // Underfills are reads here, too.
             ("ACT_PRIO", "RD_NORMAL") => sum(&|half| half.opened_at_age(&[Lane::Reads, Lane::Underfills], 0)),
             ("ACT_PRIO", "RD_STARVED") => sum(&|half| half.opened_at_age(&[Lane::Reads, Lane::Underfills], 1)),
             ("ACT_PRIO", "WR_NORMAL") => sum(&|half| half.opened_at_age(&[Lane::Writes], 0)),
             ("ACT_PRIO", "WR_STARVED") => sum(&|half| half.opened_at_age(&[Lane::Writes], 1)),
-            ("PRE_COUNT", "RD") => sum(&|half| half.closed(&[Lane::Reads])),
+            ("PRE_COUNT", "RD") => sum(&|half| half.closed(&READ_LANES)),
             ("PRE_COUNT", "WR") => sum(&|half| half.closed(&[Lane::Writes])),
             ("PRE_COUNT", "UFILL") => sum(&|half| half.closed(&[Lane::Underfills])),
             ("PRE_COUNT", "PGT") => sum(&|half| half.idle),
-            ("PRE_COUNT", "ALL") => sum(&|half| half.closed(&EVERY_LANE) + half.idle),
+            ("PRE_COUNT", "ALL") => sum(&|half| half.closed(&Lane::ALL) + half.idle),
             ("DRAM_PRE_ALL", "PCH" | "ALL") => sum(&|half| half.all),
             ("DRAM_REFRESH", "HIGH" | "HIGH_ALL") => sum(&|half| half.refreshes[0]),
             ("DRAM_REFRESH", "PANIC" | "PANIC_ALL") => sum(&|half| half.refreshes[1]),
@@ -321,9 +331,11 @@ impl ChannelCells {
         let of = |half: usize| &self.halves[half].queues[queue];
         Some(match (event, subevent) {
             ("RPQ_INSERTS" | "WPQ_INSERTS", "PCH0" | "PCH1") => Some(of(half(subevent)).entries),
-            // All requests are of low priority.
-            ("RPQ_PRIO" | "WPQ_PRIO", "PCH0_LOW") => Some(of(0).entries),
-            ("RPQ_PRIO" | "WPQ_PRIO", "PCH1_LOW") => Some(of(1).entries),
+            // Requests are of low priority, or isochronous (Tables 2-165 and 2-179).
+            ("RPQ_PRIO" | "WPQ_PRIO", "PCH0_LOW") => Some(of(0).entries - self.halves[0].isochronous[queue]),
+            ("RPQ_PRIO" | "WPQ_PRIO", "PCH1_LOW") => Some(of(1).entries - self.halves[1].isochronous[queue]),
+            ("RPQ_PRIO" | "WPQ_PRIO", "PCH0_CRIT") => Some(self.halves[0].isochronous[queue]),
+            ("RPQ_PRIO" | "WPQ_PRIO", "PCH1_CRIT") => Some(self.halves[1].isochronous[queue]),
             ("RPQ_CYCLES_NE" | "WPQ_CYCLES_NE", "PCH0" | "PCH1") => Some(of(half(subevent)).nonempty),
             ("RPQ_OCCUPANCY_PCH0" | "RPQ_OCCUPANCY_PCH1" | "WPQ_OCCUPANCY_PCH0" | "WPQ_OCCUPANCY_PCH1", "") => {
                 Some(of(half(event)).occupied)

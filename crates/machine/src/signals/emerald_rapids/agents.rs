@@ -72,6 +72,9 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             MemoryUnitFact::NoWriteCredit(half, on) => {
                 self.holds(lines.no_write_credit[usize::from(half)], unit, on, at)
             }
+            MemoryUnitFact::NoSpecialCredit(half, on) => {
+                self.holds(lines.no_special_credit[usize::from(half)], unit, on, at)
+            }
             MemoryUnitFact::Sends(waited) => self.happens(unit, lines.sent[usize::from(waited)], at),
             MemoryUnitFact::NotDirect => self.happens(unit, lines.not_direct, at),
             MemoryUnitFact::SendsAway(direct) => self.happens(unit, lines.sent_away[usize::from(direct)], at),

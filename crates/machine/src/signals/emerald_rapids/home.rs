@@ -9,12 +9,20 @@ use pericore_hardware::signal::SignalSink;
 use super::emitter::SignalMaker;
 use super::lines::levels::LevelNumber;
 
+/// Writes of lines, of parts, and isochronous ones of lines.
+fn kind_of_write(request: MemoryRequest) -> usize {
+    match (request.action, request.isochronous) {
+        (MemoryAction::PartialWrite, _) => 1,
+        (_, isochronous) => 2 * usize::from(isochronous),
+    }
+}
+
 impl<S: SignalSink> SignalMaker<'_, S> {
     /// An agent sends a request to memory.
     #[inline]
     pub(super) fn sends(&mut self, agent: UnitInstance, request: MemoryRequest, at_once: bool, credit: bool, at: Tick) {
         // All of them are of one unit.
-        if self.signals.observes(self.signals.lines.home.read, agent) {
+        if self.signals.observes(self.signals.lines.home.read[0], agent) {
             self.sent(agent, request, at_once, credit, at);
         }
     }
@@ -25,11 +33,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let reads = request.action == MemoryAction::Read;
         let without = lines.without_credit[usize::from(!reads)][usize::from(request.unit) % 4];
         if reads {
-            let (read, bypass) = (lines.read, lines.bypass[usize::from(!at_once)]);
+            let (read, bypass) = (lines.read[usize::from(request.isochronous)], lines.bypass[usize::from(!at_once)]);
             self.happens(agent, read, at);
             self.happens(agent, bypass, at);
         } else {
-            let line = lines.writes[usize::from(request.action == MemoryAction::PartialWrite)];
+            let line = lines.writes[kind_of_write(request)];
             self.happens(agent, line, at);
         }
         if !credit {
@@ -48,10 +56,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let half = usize::from(request.half) % 2;
         if request.action != MemoryAction::Read {
             let lines = &self.signals.lines.home;
-            let (tracked, written) = (
-                lines.writes_tracked[half],
-                lines.written[usize::from(request.action == MemoryAction::PartialWrite)][half],
-            );
+            let (tracked, written) = (lines.writes_tracked[half], lines.written[kind_of_write(request)][half]);
             self.happens(unit, tracked, at);
             self.level::<true>(self.tracker(request), unit, at);
             self.level::<true>(self.signals.lines.home.write_tracker[half], unit, at);
@@ -64,7 +69,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         }
         let lines = &self.signals.lines.home;
         let merged = request.ahead.map(|sender| lines.merged[sender as usize]);
-        let came = [lines.came, lines.tracked[half], lines.reads[half]];
+        let came = [lines.came, lines.tracked[half], lines.reads[usize::from(request.isochronous)][half]];
         came.into_iter().chain(merged).for_each(|line| self.happens(unit, line, at));
     }
 

@@ -39,9 +39,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.level::<false>(buffer, channel, at);
                 self.level::<false>(both, channel, at);
             }
-            MemoryFact::Enters(queue) => {
+            MemoryFact::Enters(queue, isochronous) => {
                 self.level::<true>(lines.queues[queue as usize][h], channel, at);
-                self.happens(channel, self.signals.lines.memory.low[queue as usize][h], at);
+                let lines = &self.signals.lines.memory;
+                let priority = if isochronous { &lines.critical_entries } else { &lines.low };
+                self.happens(channel, priority[queue as usize][h], at);
             }
             MemoryFact::Leaves(queue) => self.level::<false>(lines.queues[queue as usize][h], channel, at),
             MemoryFact::Forwards => self.happens(channel, self.signals.lines.memory.forwards[h], at),
@@ -80,11 +82,13 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     #[inline(never)]
     fn command(&mut self, channel: UnitInstance, h: usize, sent: &Sent, at: Tick) {
         let lines = &self.signals.lines.memory;
-        let lane = sent.lane as usize;
+        // Rows are opened and closed for reads of either priority.
+        let critical = sent.lane == Lane::Isochronous;
+        let lane = if critical { Lane::Reads } else { sent.lane } as usize;
         let line = match sent.record.command {
             Command::Activate => {
                 let write = sent.lane == Lane::Writes;
-                let kind = if write { 3 } else { 0 } + if sent.starved { 2 } else { 0 };
+                let kind = if write { 3 } else { 0 } + if critical { 1 } else { 2 * u8::from(sent.starved) };
                 let commands = &self.signals.lines.commands;
                 let (signal, tag) = (commands.activates, commands.tag(kind, h as u8));
                 self.happens(channel, lines.activates[lane][h], at);
@@ -111,7 +115,11 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let (of_kind, of_length) = (tag(kind + u8::from(sent.record.closes)), tag(kind / 2));
         let writes = usize::from(kind == PLAIN_WRITE);
         let mode = lines.modes[writes][usize::from(prefers_writes(sent.mode))][h];
-        let age = lines.ages[writes][usize::from(sent.starved)][h];
+        let age = if sent.lane == Lane::Isochronous {
+            lines.critical_columns[h]
+        } else {
+            lines.ages[writes][usize::from(sent.starved)][h]
+        };
         self.pulse(columns, of_kind, channel, 1, at);
         self.pulse(lengths, of_length, channel, 1, at);
         self.happens(channel, mode, at);

@@ -73,7 +73,10 @@ impl Model {
             slices: AllSlices::new(usize::from(all) * address::AGENTS as usize),
             slice_size: TagSize::new(parameters.slice_set_bits, parameters.slice_ways.into()),
             mesh,
-            credits: subchannels.iter().map(|_| Credits::new(timing.reads, timing.writes)).collect(),
+            credits: subchannels
+                .iter()
+                .map(|_| Credits::new([timing.reads, timing.writes], parameters.isochronous_entries))
+                .collect(),
             prefetch_cams: vec![PrefetchCam::default(); subchannels.len() / 2],
             memory: MemoryConditions::default(),
             channel_next,

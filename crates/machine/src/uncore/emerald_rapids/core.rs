@@ -40,6 +40,8 @@ pub struct Thread {
     pub accesses: u64,
     /// The line of the access before: an access to it again hits the L1.
     pub last_line: u32,
+    /// Of a device: its requests are isochronous.
+    pub isochronous: bool,
     /// The lines that missed last, of a load and of a store: each may be a walk of its own.
     pub last_miss: [u32; 2],
 }

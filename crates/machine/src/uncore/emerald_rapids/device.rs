@@ -97,12 +97,14 @@ impl Model {
         }
         device.accesses += 1;
         device.state = ThreadState::Running;
-        let kind = match (access.store, access.whole) {
+        // What a device must write by a time does not stay in the LLC.
+        let around = !access.whole || self.threads[usize::from(number)].isochronous;
+        let kind = match (access.store, around) {
             _ if access.aim == DeviceAim::Atomic => Kind::DmaAtomic,
             _ if access.aim == DeviceAim::Part => Kind::DmaWriteNear,
             (false, _) => Kind::DmaRead,
-            (true, true) => Kind::DmaWrite,
-            (true, false) => Kind::DmaWriteAround,
+            (true, false) => Kind::DmaWrite,
+            (true, true) => Kind::DmaWriteAround,
         };
         self.inbound(kind, socket, stack, line, number, reader);
         // Its next line goes when those of the other devices before it have gone; data of reads comes as often.
@@ -200,6 +202,7 @@ impl Model {
         let cha = self.map.agent(line);
         let mut request = Request::new(kind, socket, cha, home, stack, line, target);
         request.thread = device;
+        request.isochronous = self.threads.get(usize::from(device)).is_some_and(|device| device.isochronous);
         self.foresee_arrival(&request, reader);
         let request = self.pool.add(request);
         self.device_at(DeviceStation::Leaves, request, reader);

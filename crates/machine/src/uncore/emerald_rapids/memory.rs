@@ -5,6 +5,7 @@ use pericore_engine::Tick;
 
 pub mod ahead;
 pub mod credits;
+mod special;
 
 use super::Model;
 use super::address::{Place, SUBCHANNELS};
@@ -30,7 +31,7 @@ fn in_memory(request: &Request) -> MemoryRequest {
         (true, false) => MemoryAction::Write,
         (false, _) => MemoryAction::Read,
     };
-    MemoryRequest { unit, half: half as u8, action, ahead: request.ahead }
+    MemoryRequest { unit, half: half as u8, action, ahead: request.ahead, isochronous: request.isochronous }
 }
 
 /// The same of a subchannel, by its number over the machine.
@@ -170,6 +171,12 @@ impl Model {
         let (at, now) = (u16::from(socket), self.now);
         let number = self.subchannel(socket, place);
         reader.read(now, Fact::ComesToMemory((at, unit), in_memory(&self.pool[request])));
+        if self.pool[request].isochronous {
+            if self.take_special(request, reader) {
+                self.announce(request);
+            }
+            return;
+        }
         if writes {
             let credits = &mut self.credits[number];
             if credits.writes == 0 {
@@ -204,7 +211,7 @@ impl Model {
 
     /// A request with its credit goes to its subchannel.
     fn announce(&mut self, request: RequestId) {
-        let Request { socket, line, place, writes, partial, .. } = self.pool[request];
+        let Request { socket, line, place, writes, partial, isochronous, .. } = self.pool[request];
         self.lines_moved[usize::from(socket)] += 1;
         let number = self.subchannel(socket, place);
         let clock = self.clocks.dclk;
@@ -213,7 +220,7 @@ impl Model {
         let cycle = subchannel.last_arrival().map_or(earliest, |last| earliest.max(last + 1));
         let Place { bank, row, .. } = place;
         let queue = if writes { Pending::Writes } else { Pending::Reads };
-        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial, isochronous: false });
+        subchannel.announce(Arrival { cycle, owner: request, line, bank, row, queue, partial, isochronous });
         self.channel_next.bring_forward(number, cycle * clock.ticks());
     }
 
@@ -226,12 +233,17 @@ impl Model {
                     self.directories[usize::from(socket)].prefetch(line);
                     let at = cycle * self.clocks.dclk.ticks() + self.times.memory_to_mesh;
                     self.wheel.schedule(at, Event::Answer.of(owner));
+                    if self.pool[owner].isochronous {
+                        self.give_special(number, Pending::Reads, reader);
+                        continue;
+                    }
                     self.credits[number].reads += 1;
                     self.send_waiting_reads(number, reader);
                 }
                 Outcome::Posted { owner } => {
                     self.wheel.schedule(self.now + self.times.memory_to_mesh, Event::Answer.of(owner));
                 }
+                Outcome::WriteCredit { isochronous: true, .. } => self.give_special(number, Pending::Writes, reader),
                 Outcome::WriteCredit { .. } => match self.credits[number].waiting_writes.pop_front() {
                     Some(next) => {
                         self.announce(next);

@@ -17,17 +17,21 @@ use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 /// Devices behind a socket's CXL links.
 const MOST_EXPANDERS: u64 = 6;
+/// Entries of a queue that are kept for isochronous requests, at the most.
+const MOST_ISOCHRONOUS: u64 = 8;
 /// Key of those that are accelerators.
 const ACCELERATORS: &str = "accelerators";
 
 /// What the machine's name can set: cores that take part, LLC slices in use, sub-NUMA clusters, prefetches of memory
-/// for the own socket and for the other, and accelerators among the devices behind CXL links, of a socket.
+/// for the own socket and for the other, entries of
+/// memory's queues for isochronous requests, and accelerators among the devices behind CXL links, of a socket.
 pub const SETTINGS: &[Settable<Parameters>] = &[
     (Setting::range(CORES, 1, address::AGENTS as u64), |part, value| part.active_cores = value as u8),
     (Setting::range(SLICES, 1, address::AGENTS as u64), |part, value| part.slices = value as u8),
     (Setting::doubles("snc", 4), |part, value| part.clusters = value as u8),
     (Setting::range("xpt", 0, 1), |part, value| part.xpt = value == 1),
     (Setting::range("upi_prefetch", 0, 1), |part, value| part.upi_prefetch = value == 1),
+    (Setting::range("isochronous", 0, MOST_ISOCHRONOUS), |part, value| part.isochronous_entries = value as u8),
     (Setting::range(CLOSED_PAGES, 0, 1), |part, value| part.dram.closes_pages = value == 1),
     (Setting::range(ACCELERATORS, 0, MOST_EXPANDERS), |part, value| part.accelerators = value as u8),
 ];
@@ -163,6 +167,8 @@ pub struct Parameters {
     pub mesh_to_memory: u64,
     /// Uncore cycles from the last data on the memory bus to the mesh.
     pub memory_to_mesh: u64,
+    /// Entries of each subchannel's queues of reads and of writes that are kept for isochronous requests.
+    pub isochronous_entries: u8,
     /// Memory timing and policies.
     pub dram: Timing,
     /// Picoseconds of a slot of a flit on a link between sockets.
@@ -261,7 +267,7 @@ impl Parameters {
             caches,
             expander: true,
             peers: true,
-            isochronous: false,
+            isochronous: self.isochronous_entries > 0,
             phase_settings: self.phases,
         }
     }
@@ -334,6 +340,8 @@ impl Parameters {
         ] {
             range(name, value.into(), built.into(), built.into())?;
         }
+        let most = u64::from(self.dram.reads.min(self.dram.writes)) / 2;
+        range("isochronous_entries", self.isochronous_entries.into(), 0, most.min(MOST_ISOCHRONOUS))?;
         range("expanders", self.expanders.into(), 1, MOST_EXPANDERS)?;
         range("accelerators", self.accelerators.into(), 0, self.expanders.into())?;
         self.expander_dram.as_ref().map_or(Ok(()), Timing::check)?;

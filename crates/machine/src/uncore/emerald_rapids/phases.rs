@@ -57,6 +57,7 @@ impl Model {
             coming: None,
             state: ThreadState::Running,
             accesses: 0,
+            isochronous: number * 100 < u16::from(workload.isochronous) * workload.threads,
             last_line: u32::MAX,
             last_miss: [u32::MAX / 2; 2],
         };

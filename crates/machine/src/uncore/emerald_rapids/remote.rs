@@ -168,10 +168,11 @@ impl Model {
 
     /// Sends a child of a request to the other socket's agent.
     fn send_child<R: Readers>(&mut self, request: RequestId, kind: Kind, packet: Packet, wait: Tick, reader: &mut R) {
-        let Request { socket, cha, home, line, class, partial, writes, grant, .. } = self.pool[request];
+        let Request { socket, cha, home, line, class, isochronous, partial, writes, grant, .. } = self.pool[request];
         let mut child = Request::new(kind, 1 - socket, cha, home, 0, line, class.target);
         child.parent = request;
         child.partial = partial;
+        child.isochronous = isochronous;
         child.writes = writes;
         child.grant = grant;
         self.foresee_arrival(&child, reader);

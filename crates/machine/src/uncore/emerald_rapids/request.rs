@@ -30,6 +30,8 @@ pub struct Request {
     pub answers: u16,
     /// Its entry in the table of requests.
     pub slot: u8,
+    /// It is a device's that must have it by a time.
+    pub isochronous: bool,
     /// Only part of the line is written.
     pub partial: bool,
     /// It writes to memory.
@@ -68,6 +70,7 @@ impl Request {
             grant: 0,
             answers: 0,
             slot: 0,
+            isochronous: false,
             partial: false,
             writes: false,
             only_bits: false,

@@ -125,7 +125,7 @@ pub struct Unseen;
 impl Observer for Unseen {
     fn begins(&mut self, _: u8) {}
     fn command(&mut self, _: &Sent) {}
-    fn enters(&mut self, _: Pending, _: bool, _: u64) {}
+    fn enters(&mut self, _: Pending, _: bool, _: bool, _: u64) {}
     fn leaves(&mut self, _: Pending, _: bool, _: u64, _: u64) {}
     fn forwards(&mut self, _: u64) {}
     fn merges(&mut self, _: u64) {}
@@ -147,8 +147,8 @@ impl<R: Readers> Observer for SubchannelObserver<'_, R> {
         self.happens(MemoryFact::Command(*sent), sent.record.cycle);
     }
 
-    fn enters(&mut self, queue: Pending, _: bool, cycle: u64) {
-        self.happens(MemoryFact::Enters(queue), cycle);
+    fn enters(&mut self, queue: Pending, isochronous: bool, _: bool, cycle: u64) {
+        self.happens(MemoryFact::Enters(queue, isochronous), cycle);
     }
 
     fn leaves(&mut self, queue: Pending, _: bool, _: u64, cycle: u64) {

@@ -1,6 +1,12 @@
 //! What devices do: I/O stacks, lines between devices, and memory behind CXL links.
 
-use super::{DeviceRequest, DeviceStation, ExpanderFact, Fact, Kind, PeerLine, PeerStation, StackFact, counts, of};
+use pericore_dram::Pending;
+
+use super::{
+    DeviceRequest, DeviceStation, ExpanderFact, Fact, Kind, MemoryAction, MemoryRequest, PeerLine, PeerStation,
+    StackFact, counts, of,
+};
+use pericore_facts::emerald_rapids::{MemoryFact, MemoryUnitFact, SubchannelPlace};
 
 #[test]
 fn a_device_reads_and_writes() {
@@ -252,6 +258,49 @@ fn a_walk_begins_below_the_level_that_is_cached() {
         ("iio/IOMMU1.SLPWC_512G_HITS", 1),
         ("iio/IOMMU1.NUM_MEM_ACCESSES", 7),
         ("iio/IOMMU1.SLPWC_CACHE_FILLS", 4),
+    ] {
+        counts(&at, 0, name, expected);
+    }
+}
+
+/// Tables 2-84, 2-260, 2-165 and 2-162: isochronous requests are counted apart at the agent and where mesh and memory
+/// meet, and are critical in the queue and at the command.
+#[test]
+fn what_has_a_deadline_is_counted_apart() {
+    let request = |action, isochronous| MemoryRequest { unit: 0, half: 1, action, ahead: None, isochronous };
+    let requests = [
+        request(MemoryAction::Read, true),
+        request(MemoryAction::Read, false),
+        request(MemoryAction::Read, false),
+        request(MemoryAction::Write, true),
+        request(MemoryAction::Write, true),
+        request(MemoryAction::Write, false),
+    ];
+    let sent = requests.map(|request| (1, Fact::Sends((0, 0), request, false, true)));
+    let came = requests.map(|request| (3, Fact::ComesToMemory((0, 0), request)));
+    let place = SubchannelPlace { channel: (0, 0), half: 1 };
+    let enters = [(Pending::Reads, true), (Pending::Reads, false), (Pending::Writes, true)];
+    let enters = enters.map(|(queue, isochronous)| (5, Fact::Memory(place, MemoryFact::Enters(queue, isochronous))));
+    let waits = [(6, true), (9, false)];
+    let waits = waits.map(|(at, gone)| (at, Fact::MemoryUnit((0, 0), MemoryUnitFact::NoSpecialCredit(1, gone))));
+    let at = of(&[&sent[..], &came, &enters, &waits].concat(), 12);
+    for (name, expected) in [
+        ("cha/IMC_READS_COUNT.PRIORITY", 1),
+        ("cha/IMC_READS_COUNT.NORMAL", 2),
+        ("cha/IMC_WRITES_COUNT.FULL_PRIORITY", 2),
+        ("cha/IMC_WRITES_COUNT.FULL", 1),
+        ("m2m/IMC_READS.CH1_ISOCH", 1),
+        ("m2m/IMC_READS.CH1_NORMAL", 2),
+        ("m2m/IMC_READS.ALL", 3),
+        ("m2m/IMC_WRITES.CH1_FULL_ISOCH", 2),
+        ("m2m/IMC_WRITES.CH1_FULL", 1),
+        ("m2m/IMC_WRITES.CH0_FULL_ISOCH", 0),
+        ("m2m/WPQ_NO_SPEC_CRD.CHN1", 3),
+        ("m2m/WPQ_NO_SPEC_CRD.CHN0", 0),
+        ("imc/RPQ_PRIO.PCH1_CRIT", 1),
+        ("imc/RPQ_PRIO.PCH1_LOW", 1),
+        ("imc/WPQ_PRIO.PCH1_CRIT", 1),
+        ("imc/WPQ_PRIO.PCH1_LOW", 0),
     ] {
         counts(&at, 0, name, expected);
     }

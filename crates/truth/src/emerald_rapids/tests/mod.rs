@@ -107,7 +107,7 @@ fn a_class_has_two_credits_of_its_own() {
 #[test]
 fn prefetches_are_their_senders() {
     let (agent, link) = (PrefetchSender::Agent, PrefetchSender::Link);
-    let read = |ahead| MemoryRequest { unit: 0, half: 0, action: MemoryAction::Read, ahead };
+    let read = |ahead| MemoryRequest { unit: 0, half: 0, action: MemoryAction::Read, ahead, isochronous: false };
     let sent = [PrefetchSent::Goes, PrefetchSent::Goes, PrefetchSent::NoCredit, PrefetchSent::Conflict];
     let sent = sent.map(|sent| (1, Fact::SendsPrefetch((0, 0), 0, sent)));
     let fates = [

@@ -12,7 +12,7 @@ pub const PLAIN_WRITE: u8 = 4;
 /// The kinds of column commands, and of activates, that there are.
 const COLUMNS: [u8; 6] = [REGULAR, REGULAR + 1, UNDERFILL, UNDERFILL + 1, PLAIN_WRITE, PLAIN_WRITE + 1];
 const LENGTHS: [u8; 3] = [REGULAR / 2, UNDERFILL / 2, PLAIN_WRITE / 2];
-const ACTIVATE_KINDS: [u8; 4] = [0, 2, 3, 5];
+const ACTIVATE_KINDS: [u8; 5] = [0, 1, 2, 3, 5];
 
 /// Signals of the memory channels' commands.
 #[derive(Debug, Clone)]

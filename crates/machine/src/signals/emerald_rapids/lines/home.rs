@@ -12,14 +12,15 @@ lines! {
     HomeLines<LevelRow> in "home" {
         /// By what is requested, by whom.
         requested: [[Line; 2]; 3],
-        read: Line,
+        /// In their turn, and isochronous.
+        read: [Line; 2],
         /// To memory at once, or not.
         bypass: [Line; 2],
         prefetch_sent: Halves<Line>,
         prefetch_without_credit: Halves<Line>,
         prefetch_without_port: Halves<Line>,
-        /// Of lines, of parts.
-        writes: [Line; 2],
+        /// Of lines, of parts, and isochronous ones of lines.
+        writes: [Line; 3],
         /// By reads and writes, unit.
         without_credit: [[Line; 4]; 2],
         /// The other socket is not requested, and is.
@@ -29,10 +30,11 @@ lines! {
         /// Where mesh and memory meet: reads come.
         came: Line,
         tracked: Halves<Line>,
-        reads: Halves<Line>,
+        /// In their turn, and isochronous.
+        reads: [Halves<Line>; 2],
         writes_tracked: Halves<Line>,
-        /// Of lines, of parts.
-        written: [Halves<Line>; 2],
+        /// Of lines, of parts, and isochronous ones of lines.
+        written: [Halves<Line>; 3],
         /// By who sends prefetches: agents, the other socket.
         prefetched: [Halves<Line>; 2],
         merged: [Line; 2],
@@ -58,6 +60,7 @@ lines! {
         prefetches: Halves<LevelNumber>,
         read_waits: LevelNumber,
         no_write_credit: Halves<LevelNumber>,
+        no_special_credit: Halves<LevelNumber>,
         /// Data goes onto the mesh at once, or not.
         sent: [Line; 2],
         not_direct: Line,

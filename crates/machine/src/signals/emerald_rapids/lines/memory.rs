@@ -21,8 +21,11 @@ lines! {
         modes: [[Halves<Line>; 2]; 2],
         /// By reads and writes: in their turn, or starved.
         ages: [[Halves<Line>; 2]; 2],
-        /// By queue.
+        /// Isochronous reads.
+        critical_columns: Halves<Line>,
+        /// By queue: in their turn, and isochronous.
         low: [Halves<Line>; 2],
+        critical_entries: [Halves<Line>; 2],
         preempted: [Halves<Line>; 2],
         forwards: Halves<Line>,
         merges: Halves<Line>,

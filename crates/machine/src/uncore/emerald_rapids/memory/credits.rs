@@ -17,14 +17,20 @@ pub struct Credits {
     pub writes: u8,
     pub waiting_reads: VecDeque<RequestId>,
     pub waiting_writes: VecDeque<RequestId>,
+    /// Credits of isochronous reads and writes, which nothing else takes, and what waits for them.
+    pub special: [u8; 2],
+    pub waiting_special: [VecDeque<RequestId>; 2],
     /// Those among the writes that wait which write directory bits alone: nobody waits for them.
     pub waiting_bits: u16,
 }
 
 impl Credits {
-    /// All credits there.
-    pub fn new(reads: u8, writes: u8) -> Self {
+    /// All credits there, of which so many of each queue are kept for isochronous requests.
+    pub fn new([reads, writes]: [u8; 2], special: u8) -> Self {
+        let (reads, writes) = (reads - special, writes - special);
         Self {
+            special: [special; 2],
+            waiting_special: Default::default(),
             reads,
             all_reads: reads,
             writes,

@@ -249,6 +249,7 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         upi_prefetch: true, // the same
         mesh_to_memory: of.number("mesh_to_memory")?,
         memory_to_mesh: of.number("memory_to_mesh")?,
+        isochronous_entries: 0, // none, as servers are delivered (assumption)
         dram,
         link_slot: of.number("link_slot")?,
         link_crossing: of.number("link_crossing")?,

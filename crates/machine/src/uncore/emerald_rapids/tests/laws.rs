@@ -30,7 +30,8 @@ pub fn check(workload: &str, at: &Snapshot) {
     let equal = |left: u64, right: u64, law: &str| assert_eq!(left, right, "{workload}: {law}");
 
     // The home side and memory. There are no scrubs in this model.
-    equal(cha("IMC_READS_COUNT.NORMAL"), m2m("IMC_READS.ALL"), "every read goes through the mesh-to-memory units");
+    let reads = cha("IMC_READS_COUNT.NORMAL") + cha("IMC_READS_COUNT.PRIORITY");
+    equal(reads, m2m("IMC_READS.ALL"), "every read goes through the mesh-to-memory units");
     equal(m2m("IMC_READS.ALL"), imc("RPQ_INSERTS.PCH0") + imc("RPQ_INSERTS.PCH1"), "and through a queue");
     let forwards = imc("WPQ_READ_HIT.PCH0") + imc("WPQ_READ_HIT.PCH1");
     let underfills = imc("CAS_COUNT.RD_UNDERFILL");
@@ -40,7 +41,8 @@ pub fn check(workload: &str, at: &Snapshot) {
         "read CAS = reads - forwards + underfills",
     );
     let merges = imc("WPQ_WRITE_HIT.PCH0") + imc("WPQ_WRITE_HIT.PCH1");
-    let writes = cha("IMC_WRITES_COUNT.FULL") + cha("IMC_WRITES_COUNT.PARTIAL");
+    let writes =
+        ["FULL", "PARTIAL", "FULL_PRIORITY"].map(|kind| cha(&format!("IMC_WRITES_COUNT.{kind}"))).iter().sum::<u64>();
     // Directory bits lie beside their line: what changes them without data writes the line again.
     let updates = cha("DIR_UPDATE.HA") + cha("DIR_UPDATE.TOR");
     equal(updates, m2m("DIRECTORY_UPDATE.ANY"), "changes of the directory, by agent and by memory unit");
@@ -91,6 +93,13 @@ pub fn check(workload: &str, at: &Snapshot) {
     }
     equal(m2m("PREFCAM_RxC_DEALLOCS.1LM_POSTED"), prefetches, "prefetches leave the ingress for memory");
     equal(m2m("PREFCAM_RESP_MISS.ALLCH"), m2m("IMC_READS.ALL") - prefetches, "the others find no prefetch");
+    let deadlines = m2m("IMC_READS.ISOCH");
+    equal(cha("IMC_READS_COUNT.PRIORITY"), deadlines, "isochronous reads of agents come to memory");
+    equal(cha("IMC_WRITES_COUNT.FULL_PRIORITY"), m2m("IMC_WRITES.FULL_ISOCH"), "and so do writes");
+    let [critical, low] =
+        ["CRIT", "LOW"].map(|of| imc(&format!("RPQ_PRIO.PCH0_{of}")) + imc(&format!("RPQ_PRIO.PCH1_{of}")));
+    equal(critical, deadlines, "they are critical in the queues");
+    equal(critical + low, imc("RPQ_INSERTS.PCH0") + imc("RPQ_INSERTS.PCH1"), "a read is either");
 
     // Agents.
     let lookups = cha("LLC_LOOKUP.ALL");

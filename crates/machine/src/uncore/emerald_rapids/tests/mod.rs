@@ -55,6 +55,8 @@ const WORKLOADS: &[&str] = &[
     "accelerators=2 stream:requests=3000,threads=64,read=50,footprint=4G,cxl=60",
     "two dma-write:requests=2500,threads=64,remote=50,footprint=64M,peer=25,atomic=40,partial=30,allocate=60",
     "two dma-read:requests=1500,threads=32,remote=50,footprint=64M,peer=25",
+    "two isochronous=4 dma-read:requests=2000,threads=32,remote=50,footprint=1G,isoc=50",
+    "isochronous=4 dma-write:requests=2000,threads=32,footprint=1G,isoc=70,allocate=50",
 ];
 
 /// The same on a part with four dies.
@@ -67,7 +69,7 @@ const FOUR_DIES: &[&str] = &[
 ];
 
 /// A model that is about to run a workload. What stands before it: a part, `two` sockets, `cores=20`, `slices=45`,
-/// `snc=4`, `closed` pages, `accelerators=2`.
+/// `snc=4`, `closed` pages, `isochronous=4`, `accelerators=2`.
 fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (part, workload) = workload.strip_prefix("8480+ ").map_or(("8592+", workload), |rest| ("8480+", rest));
     let part = Parameters::preset(part).unwrap();
@@ -77,10 +79,22 @@ fn model(workload: &str) -> (EmeraldRapids, Wiring) {
     let (mesh_bridge, workload) = workload.strip_prefix("bridge=2 ").map_or((1, workload), |rest| (2, rest));
     let (clusters, workload) = workload.strip_prefix("snc=4 ").map_or((1, workload), |rest| (4, rest));
     let (closes_pages, workload) = workload.strip_prefix("closed ").map_or((false, workload), |rest| (true, rest));
+    let (isochronous_entries, workload) =
+        workload.strip_prefix("isochronous=4 ").map_or((0, workload), |rest| (4, rest));
     let (accelerators, workload) = workload.strip_prefix("accelerators=2 ").map_or((0, workload), |rest| (2, rest));
     let family = pericore_catalog::family(part.phases.family).unwrap();
     let dram = pericore_dram::Timing { closes_pages, ..part.dram };
-    let parameters = Parameters { dram, sockets, clusters, active_cores, slices, mesh_bridge, accelerators, ..part };
+    let parameters = Parameters {
+        dram,
+        sockets,
+        clusters,
+        active_cores,
+        slices,
+        mesh_bridge,
+        isochronous_entries,
+        accelerators,
+        ..part
+    };
     let limits = parameters.limits();
     let scenario = if workload.contains('\n') {
         Scenario::parse(workload, &limits).unwrap()
