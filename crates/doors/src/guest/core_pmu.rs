@@ -30,6 +30,11 @@ const UNAVAILABLE: u32 = 0x78;
 /// What the leaf holds for a CPU.
 pub fn leaf(chassis: &Chassis, cpu: u32) -> [u32; 4] {
     let [eax, _, _, edx] = chassis.cpuid(cpu, LEAF, 0);
+    at_most(eax, edx)
+}
+
+/// What the leaf may hold of EAX and EDX.
+fn at_most(eax: u32, edx: u32) -> [u32; 4] {
     let (version, counters, widths) = ((eax & 0xff).min(VERSION), (eax >> 8 & 0xff).min(COUNTERS), eax & 0x00ff_0000);
     let fixed = (edx & 0x1f).min(FIXED) | edx & 0x1fe0;
     [EVENTS << 24 | widths | counters << 8 | version, UNAVAILABLE, 0, fixed]
@@ -81,6 +86,16 @@ mod tests {
             let chassis = MachineSpec::parse(machine).unwrap().chassis().unwrap();
             assert_eq!(leaf(&chassis, 0), [0x0730_0403, 0x78, 0, 0x603], "{machine}");
         }
+    }
+
+    /// SDM volume 2, leaf 0AH: EAX has the version in bits 7:0, counters in 15:8, their width in 23:16, the number of
+    /// events in 31:24; EDX has fixed counters in 4:0 and their width in 12:5. A CPU of version 2 with two counters of
+    /// 40 bits and one fixed counter stays one; of a later one with more of everything, no more is told than is there.
+    #[test]
+    fn a_guest_knows_of_no_more_than_its_cpu_has() {
+        assert_eq!(at_most(0x0a28_0202, 0x0501), [0x0728_0202, 0x78, 0, 0x0501]);
+        assert_eq!(at_most(0x0a30_0805, 0xffff_8604), [0x0730_0403, 0x78, 0, 0x0603]);
+        assert_eq!(at_most(0, 0), [0x0700_0000, 0x78, 0, 0]);
     }
 
     /// A CPU's numbers are the plugin's, less what was taken back. An E5-2680 has 2.7 GHz.

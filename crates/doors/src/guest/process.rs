@@ -147,6 +147,14 @@ mod tests {
         assert_eq!(child.wait(Duration::from_secs(10)).unwrap().unwrap().code(), Some(7));
     }
 
+    #[test]
+    fn a_child_that_goes_on_is_not_waited_for_any_longer() {
+        let mut command = Command::new("sleep");
+        command.arg("5");
+        let mut child = Guarded::spawn(command, Vec::new()).unwrap();
+        assert_eq!(child.wait(Duration::from_millis(20)).unwrap(), None);
+    }
+
     /// flock(2): while one open file has the lock, no other gets it.
     #[test]
     fn a_locked_file_is_locked_for_others() {

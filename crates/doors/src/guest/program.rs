@@ -141,6 +141,54 @@ mod tests {
         assert_eq!((file[0x28], file[0x3c]), (0, 0));
     }
 
+    /// Numbers of the header have several bytes: two segments, the first of which ends last, at 0x1_0203, and a table
+    /// of headers behind all that they load.
+    #[test]
+    fn the_last_segment_to_end_decides() {
+        let mut file = vec![0; 0x2_0000];
+        file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        let mut put =
+            |at: usize, value: u64, bytes: usize| file[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+        put(0x20, 0x140, 8);
+        put(0x36, 56, 2);
+        put(0x38, 2, 2);
+        put(0x140 + 8, 0x1_0000, 8);
+        put(0x140 + 0x20, 0x203, 8);
+        put(0x140 + 56 + 8, 0x300, 8);
+        put(0x140 + 56 + 0x20, 0x10, 8);
+        assert_eq!(loaded_end(&file), Some(0x1_0203));
+        // The table itself ends at 0x1_5000 and 112.
+        let table = file[0x140..0x140 + 112].to_vec();
+        file[0x1_5000..0x1_5000 + 112].copy_from_slice(&table);
+        file[0x20..0x28].copy_from_slice(&0x1_5000_u64.to_le_bytes());
+        assert_eq!(loaded_end(&file), Some(0x1_5070));
+        file.truncate(0x1_5070);
+        assert_eq!(loaded_end(&file), Some(0x1_5070), "nothing follows");
+        file.truncate(0x1_506f);
+        assert_eq!(loaded_end(&file), None);
+    }
+
+    /// Sizes and places that no file has, and files that are shorter than their header.
+    #[test]
+    fn absurd_headers_are_no_executables() {
+        for (at, bytes) in [(0x20, 8), (0x48, 8), (0x60, 8)] {
+            let mut file = executable();
+            file[at..at + bytes].fill(0xff);
+            assert_eq!(loaded_end(&file), None, "{at:#x}");
+        }
+        let mut file = executable();
+        // Without segments, the header is all that there is.
+        file[0x38] = 0;
+        assert_eq!(loaded_end(&file), Some(0x40));
+        file.truncate(0x40);
+        assert_eq!(loaded_end(&file), Some(0x40));
+        file.truncate(0x3f);
+        assert_eq!(loaded_end(&file), None);
+        let mut of_32_bits = executable();
+        of_32_bits[4] = 1;
+        assert_eq!(loaded_end(&of_32_bits), None);
+    }
+
     #[test]
     fn other_files_stay_as_they_are() {
         let mut cut = executable();

@@ -132,3 +132,6 @@ fn leave(client: &mut Client, registers: &Registers) -> Result<(), GdbError> {
     client.set_register(Register::Rip, little_endian(&caller));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -188,6 +188,38 @@ mod tests {
         assert_eq!(stored(nobody), Some((0xffff_8880_0000_2000, u32::MAX)));
     }
 
+    /// The last place of each kind that there is: bus 255, device 31, function 7, offset 4,095. Device and function are
+    /// in one number, three bits of which are the function's.
+    #[test]
+    fn the_last_byte_of_configuration_space_is_reached() {
+        let registers = call([3, 255, 255, 4095, 1, 0x1ff]);
+        let bdf = Bdf { segment: 3, bus: 255, device: 31, function: 7 };
+        let address = Address::Pci { bdf, offset: 4095 };
+        let expected = Operation::Write { address, width: Width::B1, value: 0xff };
+        assert_eq!(Function::PciWrite.operation(0, &registers, no_counter), Some(expected));
+        assert_eq!(Function::PciRead.operation(0, &call([1 << 16, 0, 0, 0, 4, 0]), no_counter), None);
+        assert_eq!(Function::PciWrite.conclude(&registers, &Ok(0)), Some(Return { rax: 0, store: None }));
+    }
+
+    /// Without an error there is none to tell, and a value is in RAX.
+    #[test]
+    fn a_call_that_went_well_has_no_error() {
+        let registers = call([0xd16, 0xffff_8880_0000_1000, 0, 0, 0, 0]);
+        let end = |function: Function| function.conclude(&registers, &Ok(0x1_2345_6789)).unwrap();
+        let plain = Return { rax: 0x1_2345_6789, store: None };
+        assert_eq!([end(Function::ReadMsr), end(Function::ReadPmc)], [plain; 2]);
+        let safe = Return { store: Some((0xffff_8880_0000_1000, 0)), ..plain };
+        assert_eq!(end(Function::ReadMsrSafe), safe);
+        assert_eq!([end(Function::WriteMsr), end(Function::WriteMsrSafe)], [Return { rax: 0, store: None }; 2]);
+        let refused = Err(AccessError::GeneralProtection { address: Address::Msr { cpu: 0, msr: 1 } });
+        assert_eq!(Function::WriteMsr.conclude(&registers, &refused), None);
+        assert_eq!(Function::ReadPmc.conclude(&registers, &refused), None);
+        assert_eq!(Function::Cpuid.conclude(&registers, &Ok(0)), None);
+        let of_counters = SYMBOLS.iter().filter(|(_, function)| function.is_of_core_counters());
+        let names: Vec<&str> = of_counters.map(|&(name, _)| name).collect();
+        assert_eq!(names, ["native_read_pmc", "native_cpuid"]);
+    }
+
     #[test]
     fn impossible_cycles_are_left_to_the_kernel() {
         for arguments in [[0, 256, 0, 0, 4, 0], [0, 0, 256, 0, 4, 0], [0, 0, 0, 4096, 4, 0], [0, 0, 0, 0, 3, 0]] {

@@ -269,6 +269,75 @@ mod tests {
         assert_eq!(thread.join().unwrap()[2], b"m1000,3");
     }
 
+    /// Physical memory is read between two switches of mode, with the registers behind it.
+    #[test]
+    fn registers_come_with_eight_bytes_of_physical_memory() {
+        let list: String = (0..24u64).map(|value| reply::to_hex(&value.to_le_bytes())).collect();
+        let replies: Vec<&'static [u8]> = vec![b"", b"l", b"OK", b"78563412000000a0", b"OK", list.leak().as_bytes()];
+        let (stream, thread) = stub(replies.leak());
+        let mut client = Client::connect(stream, PATIENCE).unwrap();
+        let (registers, memory) = client.registers_and_physical(0xfed0_00f0).unwrap();
+        assert_eq!((registers.rip(), registers.rsp(), memory), (16, 7, 0xa000_0000_1234_5678));
+        let requests = [&b"Qqemu.PhyMemMode:1"[..], b"mfed000f0,8", b"Qqemu.PhyMemMode:0", b"g"];
+        assert_eq!(thread.join().unwrap()[2..], requests);
+    }
+
+    /// Seven bytes of eight, a mode that is refused, and registers cut short.
+    #[test]
+    fn half_of_the_registers_is_an_error() {
+        const BROKEN: [(&[&[u8]], &str); 4] = [
+            (&[b"", b"l", b"OK", b"78563412000000", b"OK", b""], "m"),
+            (&[b"", b"l", b"E01", b"78563412000000a0", b"OK", b""], "Qqemu.PhyMemMode"),
+            (&[b"", b"l", b"OK", b"78563412000000a0", b"", b""], "Qqemu.PhyMemMode"),
+            (&[b"", b"l", b"OK", b"78563412000000a0", b"OK", b"0000"], "g"),
+        ];
+        for (replies, question) in BROKEN {
+            let (stream, thread) = stub(replies);
+            let mut client = Client::connect(stream, PATIENCE).unwrap();
+            let error = client.registers_and_physical(0x1000).unwrap_err();
+            assert!(matches!(&error, GdbError::Unexpected { question: of, .. } if *of == question), "{error}");
+            thread.join().unwrap();
+        }
+    }
+
+    /// A client that was greeted, and the stub's end of its connection.
+    fn greeted(patience: Duration) -> (Client, UnixStream) {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(&[packet::encode(b""), packet::encode(b"l")].concat()).unwrap();
+        (Client::connect(ours, patience).unwrap(), theirs)
+    }
+
+    #[test]
+    fn a_step_ends_where_it_stopped_and_an_interrupt_is_one_byte() {
+        let (stream, thread) = stub(&[b"", b"l", b"T05thread:02;", b"OK", b"oops"]);
+        let mut client = Client::connect(stream, PATIENCE).unwrap();
+        assert_eq!(client.step().unwrap(), Stop::Signal { signal: 5, cpu: 1 });
+        client.insert_breakpoint(0xffff_ffff_8100_0000).unwrap();
+        let odd = client.step().unwrap_err();
+        assert!(odd.to_string().contains("oops"), "{odd}");
+        assert_eq!(thread.join().unwrap()[2..], [&b"s"[..], b"Z0,ffffffff81000000,1", b"s"]);
+        let (mut client, mut theirs) = greeted(PATIENCE);
+        client.interrupt().unwrap();
+        drop(client);
+        let mut sent = Vec::new();
+        theirs.read_to_end(&mut sent).unwrap();
+        // GDB's manual, E.9: an interrupt is the byte 3, without a packet.
+        assert_eq!(sent.last(), Some(&3), "{sent:?}");
+    }
+
+    /// A stub that says nothing: a wait ends without a stop, and a question with an error that names it.
+    #[test]
+    fn a_silent_stub_is_not_waited_for_for_ever() {
+        let patience = Duration::from_millis(20);
+        let (mut client, _theirs) = greeted(patience);
+        assert_eq!(client.wait(Instant::now() + patience).unwrap(), None);
+        let silent = client.read_memory(0x1000, 1).unwrap_err();
+        assert!(
+            matches!(silent, GdbError::Silent { question: "m", patience: waited } if waited == patience),
+            "{silent}"
+        );
+    }
+
     #[test]
     fn a_refusal_and_a_hang_up_are_errors() {
         let (stream, thread) = stub(&[b"", b"l", b"E22"]);

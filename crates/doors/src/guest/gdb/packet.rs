@@ -147,6 +147,37 @@ mod tests {
         assert_eq!(decoder.next_payload(), Ok(None));
     }
 
+    /// The longest payload may come in pieces, and a run length may make it so long; what is longer is no stub's.
+    #[test]
+    fn a_payload_has_64_kilobytes_at_most() {
+        let mut decoder = Decoder::default();
+        decoder.push(b"$");
+        decoder.push(&vec![b'x'; MOST_PAYLOAD - 1]);
+        assert_eq!(decoder.next_payload(), Ok(None), "it may still end");
+        // 65,535 times 0x78, modulo 256: 0x88.
+        decoder.push(b"#88");
+        assert_eq!(decoder.next_payload(), Ok(Some(vec![b'x'; MOST_PAYLOAD - 1])));
+        decoder.push(b"$");
+        decoder.push(&vec![b'x'; MOST_PAYLOAD]);
+        assert_eq!(decoder.next_payload(), Err(PacketError::TooLong));
+        decoder.push(b"$OK#9a");
+        assert_eq!(decoder.next_payload(), Ok(Some(b"OK".to_vec())));
+        // `x*~` is x and 97 more of it. 668 times 98 and 72 are 65,536.
+        let longest = [b"x*~".repeat(668), vec![b'x'; 72]].concat();
+        assert_eq!(unpack(&longest).map(|payload| payload.len()), Ok(MOST_PAYLOAD));
+        assert_eq!(unpack(&[&longest[..], b"x"].concat()), Err(PacketError::TooLong));
+    }
+
+    /// GDB's manual, E.1: the count is a printable character, 29 more than the repeats; three at least. What has a
+    /// meaning is escaped with its sixth bit turned over.
+    #[test]
+    fn run_lengths_begin_at_three_and_escapes_turn_a_bit_over() {
+        assert_eq!(unpack(b"a* b"), Ok(b"aaaab".to_vec()));
+        assert_eq!([unpack(b"a*\x1f"), unpack(b"a*\x1c"), unpack(b"a*")], [const { Err(PacketError::Run) }; 3]);
+        assert_eq!(unpack(b"a}\x03}\x5d"), Ok(b"a#}".to_vec()));
+        assert_eq!(encode(b"a#$}*"), b"$a}\x03}\x04}\x5d}\x0a#c3");
+    }
+
     #[test]
     fn broken_packets_are_named_and_skipped() {
         let mut decoder = Decoder::default();

@@ -98,6 +98,31 @@ mod tests {
         assert_eq!(space.read(0xfe, 4), 0);
     }
 
+    /// PCI Local Bus 3.0, 6.2.5.1: a base address in memory has 16 bytes at least, and lies at a multiple of its size.
+    /// The interrupt line (0x3c) and two bits of the command are all else that is written.
+    #[test]
+    fn windows_have_sixteen_bytes_at_least_and_lie_at_multiples_of_their_size() {
+        let covering = |range: Range<u64>| -> Vec<(u32, u32)> {
+            let windows = Window::covering(std::slice::from_ref(&range));
+            windows.iter().map(|window| (window.first, window.bytes)).collect()
+        };
+        assert_eq!(covering(0x1000..0x1008), [(0x1000, 16)]);
+        assert_eq!(covering(0x1000..0x1018), [(0x1000, 16), (0x1010, 16)]);
+        assert_eq!(covering(0x2800..0x5000), [(0x2800, 0x800), (0x3000, 0x1000), (0x4000, 0x1000)]);
+        assert_eq!(covering(0..0x20), [(0, 0x20)]);
+        assert_eq!(covering(0x1000..0x1000), []);
+        let mut space = ConfigSpace::new(&[]);
+        for at in (0..BYTES as u32).step_by(4) {
+            space.write(at, 4, u32::MAX);
+        }
+        let changed: Vec<(u32, u64)> = (0..64).map(|index| (4 * index, space.read(4 * index, 4))).collect();
+        let changed: Vec<_> = changed.into_iter().filter(|&(_, value)| value != 0).collect();
+        assert_eq!(changed, [(0, 0x0fac_1b36), (4, 6), (8, 0xff00_0000), (0x3c, 0xff)]);
+        space.write(0x3d, 1, 0x12);
+        space.write(0x3c, 1, 0x34);
+        assert_eq!((space.read(0x3c, 2), space.read(0x3a, 4)), (0x34, 0x34_0000));
+    }
+
     #[test]
     fn windows_are_powers_of_two() {
         let windows = Window::covering(std::slice::from_ref(&(0xe000_0000..0xe180_0000)));

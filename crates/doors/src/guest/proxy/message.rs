@@ -190,6 +190,35 @@ mod tests {
         assert_eq!(Message::parse(header, &data[..23]), Err(MessageError::Size { command: 4, size: 23 }));
     }
 
+    /// struct PciConfDataMsg: address, value, length; a configuration cycle has four bytes at most.
+    #[test]
+    fn configuration_cycles() {
+        let data = |offset: u32, value: u32, bytes: u32| [offset, value, bytes].map(u32::to_le_bytes).concat();
+        let parse = |command, data: &[u8]| Message::parse(Header::parse(&header(command, 12)).unwrap(), data);
+        let read = Message::ConfigRead { offset: 0x10, bytes: 2 };
+        assert_eq!(parse(3, &data(0x10, 9, 2)), Ok(read));
+        let write = Message::ConfigWrite { offset: 0x0102, bytes: 4, value: 0x8765_4321 };
+        assert_eq!(parse(2, &data(0x0102, 0x8765_4321, 4)), Ok(write));
+        for bytes in [0, 3, 8, 256 + 4] {
+            assert_eq!(parse(3, &data(0, 0, bytes)), Err(MessageError::Width(bytes)));
+        }
+    }
+
+    /// Each command comes with as much data as its structure has, and no other amount.
+    #[test]
+    fn each_command_has_its_size() {
+        for (command, size) in [(0, 192), (1, 8), (2, 12), (3, 12), (4, 24), (5, 24), (6, 0), (7, 0)] {
+            assert_eq!(Header::parse(&header(command, size)).map(|header| header.size), Ok(size as usize));
+            let more = Header::parse(&header(command, size + 1));
+            assert_eq!(more, Err(MessageError::Size { command, size: size + 1 }));
+        }
+        let parsed = |command, size: usize| {
+            Message::parse(Header::parse(&header(command, size as u64)).unwrap(), &vec![0; size])
+        };
+        assert_eq!([parsed(0, 192), parsed(1, 8), parsed(6, 0)], [const { Ok(Message::Ignored) }; 3]);
+        assert_eq!(parsed(7, 0), Ok(Message::Reset));
+    }
+
     #[test]
     fn impossible_headers() {
         assert_eq!(Header::parse(&header(8, 0)), Err(MessageError::Command(8)));

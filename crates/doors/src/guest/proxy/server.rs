@@ -85,12 +85,4 @@ const fn width(bytes: u8) -> Width {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::width;
-
-    /// QEMU's message has bytes, and nothing else comes through [`super::message`]'s check of them.
-    #[test]
-    fn widths_are_those_of_their_bytes() {
-        assert_eq!([1, 2, 4, 8].map(|bytes| width(bytes).bytes()), [1, 2, 4, 8]);
-    }
-}
+mod tests;
