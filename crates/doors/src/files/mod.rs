@@ -128,3 +128,6 @@ fn slice(bytes: &[u8], offset: u64, size: usize) -> Vec<u8> {
     let from = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
     bytes[from..from.saturating_add(size).min(bytes.len())].to_vec()
 }
+
+#[cfg(test)]
+mod tests;

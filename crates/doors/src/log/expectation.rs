@@ -130,6 +130,48 @@ mod tests {
         Entry::parse(line).unwrap()
     }
 
+    /// A file that is read has 256 MB at most (a hole: it takes no space), and is a regular one. Half of one that is
+    /// too long would be the expectation of another run.
+    #[test]
+    fn files_without_an_end_are_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = folder.path().join("long");
+        let file = std::fs::File::create(&long).unwrap();
+        file.set_len(MOST_BYTES + 1).unwrap();
+        assert_eq!(text_of(&long).unwrap_err().to_string(), "it has more than 256 MB");
+        file.set_len(MOST_BYTES).unwrap();
+        assert_eq!(text_of(&long).unwrap().len(), 256 << 20);
+        for path in [Path::new("/dev/zero"), folder.path()] {
+            assert_eq!(text_of(path).unwrap_err().to_string(), "it is no regular file");
+        }
+    }
+
+    /// Comments and empty lines are no accesses, but they are lines.
+    #[test]
+    fn a_line_that_is_not_understood_is_named_by_its_number() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "# accesses\n\n  # more\nrdmsr cpu0 0xd16\nrdmsr 0xd16\n").unwrap();
+        let error = Expectation::read(file.path()).unwrap_err();
+        let DoorsError::BadExpectation { line: 5, text, .. } = &error else { panic!("{error}") };
+        assert_eq!(text, "rdmsr 0xd16");
+        std::fs::write(file.path(), "# accesses\n\n  # more\nrdmsr cpu0 0xd16\n").unwrap();
+        let mut expected = Expectation::read(file.path()).unwrap();
+        let mismatch = expected.finish().unwrap();
+        assert_eq!((mismatch.line, mismatch.found), (Some(4), None));
+        assert_eq!(expected.finish(), None, "it is told once");
+    }
+
+    /// Three accesses before a difference are shown: enough to find the place.
+    #[test]
+    fn a_difference_comes_with_the_last_three_accesses() {
+        let lines = ["rdmsr cpu0 0x1", "rdmsr cpu0 0x2", "rdmsr cpu0 0x3", "rdmsr cpu0 0x4", "rdmsr cpu0 0x5"];
+        let mut expected = expectation(&lines);
+        lines[..4].iter().for_each(|line| expected.meet(entry(line)));
+        expected.meet(entry("rdmsr cpu0 0x6"));
+        let context = expected.finish().unwrap().context;
+        assert_eq!(context, "\n  after rdmsr cpu0 0x2\n  after rdmsr cpu0 0x3\n  after rdmsr cpu0 0x4");
+    }
+
     #[test]
     fn times_and_values_read_do_not_matter() {
         let mut expected = expectation(&["0.1 rdmsr cpu0 0xd16 -> 0x5 ; counter", "wrmsr cpu0 0xd10 <- 0x1"]);

@@ -170,6 +170,29 @@ fn reap_until(tool: libc::pid_t) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::{Failure, carry_out};
+    use crate::namespace::plan::Step;
+
+    /// mkdir(2) and mknod(2): what cannot be made is an error with its reason, or the program would run on the host's
+    /// own files.
+    #[test]
+    fn a_step_that_fails_is_not_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |name: &str| {
+            let path = folder.path().join(name);
+            std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap()
+        };
+        let reason = |step: &Step| match carry_out(step, -1) {
+            Ok(()) => None,
+            Err(Failure::Call(errno) | Failure::Device(errno)) => Some(errno),
+        };
+        assert_eq!(reason(&Step::Folder(name("new"))), None);
+        assert_eq!(reason(&Step::Folder(name("new"))), Some(libc::EEXIST));
+        assert_eq!(reason(&Step::File(name("missing/file"))), Some(libc::ENOENT));
+        assert_eq!(reason(&Step::Link { target: c"new".into(), at: name("link") }), None);
+        assert_eq!(std::fs::read_link(folder.path().join("link")).unwrap(), std::path::Path::new("new"));
+    }
+
     #[test]
     fn the_options_name_the_descriptor() {
         for (device, text) in [(3, "fd=3,"), (10, "fd=10,"), (1023, "fd=1023,")] {
