@@ -235,50 +235,64 @@ fn control(unit: &Unit, place: &RegisterPlace, random: &mut Random) -> u64 {
 
 #[test]
 fn counters_start_from_what_stands() {
-    for (seed, (spec, workload)) in (100..).zip(RUNS) {
-        let part = part(spec, workload);
-        let (mut machine, mut model) = (machine(spec, workload), machine(spec, workload));
-        let mut hardware = MachineSpec::parse(spec).expect("a machine").chassis().expect("hardware");
-        let of = |role: Role| move |place: &RegisterPlace| place.register.role == role;
-        let places: Vec<RegisterPlace> = hardware.registers().collect();
-        let controls: Vec<&RegisterPlace> = places.iter().filter(|place| of(Role::Control)(place)).collect();
-        let filters: Vec<&RegisterPlace> = places.iter().filter(|place| of(Role::Filter)(place)).collect();
-        let counters: Vec<&RegisterPlace> = places.iter().filter(|place| of(Role::Counter)(place)).collect();
-        let mut random = Random(seed);
-        let mut counted = 0;
-        let write = |machine: &mut Machine, hardware: &mut Chassis, place: &RegisterPlace, value: u64| {
-            let outcomes = [machine as &mut dyn RegisterSpace, hardware]
-                .map(|space| space.write(place.address, place.width, value).is_ok());
-            assert_eq!(outcomes[0], outcomes[1]);
-        };
-        for place in places.iter().filter(|place| of(Role::GlobalControl)(place)) {
-            let enables = place.register.fields.iter().filter(|field| field.name.starts_with("en_pc"));
-            let value = enables.fold(0, |value, field| field.bits.set(value, field.bits.max()));
+    (100..).zip(RUNS).for_each(|(seed, (spec, workload))| starts_with_its_occupancy(spec, workload, seed));
+}
+
+/// The same of a few requests, which is quick.
+#[test]
+fn counters_of_short_runs_start_with_the_occupancy() {
+    let runs = [
+        ("e5-2600:sockets=2", "random:footprint=64k,requests=2000,read=60,remote=40,threads=32"),
+        ("emerald-rapids", "stream:footprint=16M,requests=4000,threads=64,read=50"),
+        ("emerald-rapids:sockets=2", "dma-write:footprint=1M,requests=400,remote=50"),
+    ];
+    (200..).zip(runs).for_each(|(seed, (spec, workload))| starts_with_its_occupancy(spec, workload, seed));
+}
+
+/// Counters that are programmed while a workload runs, and read again and again.
+fn starts_with_its_occupancy(spec: &str, workload: &str, seed: u64) {
+    let part = part(spec, workload);
+    let (mut machine, mut model) = (machine(spec, workload), machine(spec, workload));
+    let mut hardware = MachineSpec::parse(spec).expect("a machine").chassis().expect("hardware");
+    let of = |role: Role| move |place: &RegisterPlace| place.register.role == role;
+    let places: Vec<RegisterPlace> = hardware.registers().collect();
+    let controls: Vec<&RegisterPlace> = places.iter().filter(|place| of(Role::Control)(place)).collect();
+    let filters: Vec<&RegisterPlace> = places.iter().filter(|place| of(Role::Filter)(place)).collect();
+    let counters: Vec<&RegisterPlace> = places.iter().filter(|place| of(Role::Counter)(place)).collect();
+    let mut random = Random(seed);
+    let mut counted = 0;
+    let write = |machine: &mut Machine, hardware: &mut Chassis, place: &RegisterPlace, value: u64| {
+        let outcomes = [machine as &mut dyn RegisterSpace, hardware]
+            .map(|space| space.write(place.address, place.width, value).is_ok());
+        assert_eq!(outcomes[0], outcomes[1]);
+    };
+    for place in places.iter().filter(|place| of(Role::GlobalControl)(place)) {
+        let enables = place.register.fields.iter().filter(|field| field.name.starts_with("en_pc"));
+        let value = enables.fold(0, |value, field| field.bits.set(value, field.bits.max()));
+        write(&mut machine, &mut hardware, place, value);
+    }
+    while !machine.finished() {
+        for _ in 0..controls.len() / 4 {
+            let (place, value) = if random.chance(10) && !filters.is_empty() {
+                (filters[random.below(filters.len())], random.next() & random.next() & random.next())
+            } else {
+                let place = controls[random.below(controls.len())];
+                (place, control(place.unit, place, &mut random))
+            };
             write(&mut machine, &mut hardware, place, value);
         }
-        while !machine.finished() {
-            for _ in 0..controls.len() / 4 {
-                let (place, value) = if random.chance(10) && !filters.is_empty() {
-                    (filters[random.below(filters.len())], random.next() & random.next() & random.next())
-                } else {
-                    let place = controls[random.below(controls.len())];
-                    (place, control(place.unit, place, &mut random))
-                };
-                write(&mut machine, &mut hardware, place, value);
-            }
-            let ticks = 1 + random.next() % (2 * part);
-            machine.run_for(ticks);
-            model.run_into_any(ticks, &mut Everything(&mut hardware));
-            hardware.set_now(model.now());
-            for place in &counters {
-                let [lazy, told] = [&mut machine as &mut dyn RegisterSpace, &mut hardware]
-                    .map(|space| space.read(place.address, place.width).expect("a counter"));
-                assert_eq!(lazy, told, "{spec}, {workload}, {} at {}", place.name(), machine.now());
-                counted += u64::from(told != 0);
-            }
+        let ticks = 1 + random.next() % (2 * part);
+        machine.run_for(ticks);
+        model.run_into_any(ticks, &mut Everything(&mut hardware));
+        hardware.set_now(model.now());
+        for place in &counters {
+            let [lazy, told] = [&mut machine as &mut dyn RegisterSpace, &mut hardware]
+                .map(|space| space.read(place.address, place.width).expect("a counter"));
+            assert_eq!(lazy, told, "{spec}, {workload}, {} at {}", place.name(), machine.now());
+            counted += u64::from(told != 0);
         }
-        assert!(counted > PAUSES, "{spec}, {workload}: hardly anything counts");
     }
+    assert!(counted > PAUSES, "{spec}, {workload}: hardly anything counts");
 }
 
 #[test]

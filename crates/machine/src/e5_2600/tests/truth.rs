@@ -149,37 +149,104 @@ impl Case {
 
 #[test]
 fn naive_counts_of_the_signals_equal_the_ledger() {
-    for (turn, workload) in WORKLOADS.iter().enumerate() {
-        let sockets = sockets(workload);
-        let (mut model, mut wiring) = model(workload);
-        let mut recorder = Recorder::default();
-        let mut snapshots = vec![model.snapshot()];
-        // Windows that start and end within requests, on no clock's edge.
-        for tick in [150_001, 400_000, ODD] {
-            model.run_until_any(tick, &mut recorder);
-            snapshots.push(model.snapshot());
-        }
-        run(&mut model, &mut recorder);
+    WORKLOADS.iter().enumerate().for_each(|(turn, workload)| counts_equal_the_ledger(workload, turn));
+}
+
+/// The same of a few requests, which is quick.
+fn short_runs_count_as_the_ledger_does(workloads: &[&str]) {
+    workloads.iter().enumerate().for_each(|(turn, workload)| counts_equal_the_ledger(workload, turn));
+}
+
+#[test]
+fn a_few_requests_of_cores_count_as_in_the_ledger() {
+    short_runs_count_as_the_ledger_does(&[
+        "random:requests=600,footprint=16k,threads=16,read=60",
+        "ntstore:requests=200,partial=50,footprint=4k,threads=8",
+    ]);
+}
+
+#[test]
+fn a_few_requests_between_sockets_count_as_in_the_ledger() {
+    short_runs_count_as_the_ledger_does(&["directory=1 2 random:requests=600,footprint=16k,remote=50,read=60"]);
+}
+
+#[test]
+fn links_without_credits_count_as_in_the_ledger() {
+    short_runs_count_as_the_ledger_does(&[
+        "few-credits 2 stream:requests=600,stride=128k,footprint=1G,read=0,remote=90",
+    ]);
+}
+
+#[test]
+fn a_few_requests_of_devices_count_as_in_the_ledger() {
+    short_runs_count_as_the_ledger_does(&[
+        "isochronous=2 dma-write:requests=300,threads=16,allocate=50,isoc=50,footprint=64k",
+        "dma-read:requests=200,threads=16,stride=128k,footprint=4G",
+    ]);
+}
+
+/// All states of power and of memory, and all messages, in a few microseconds each.
+#[test]
+fn short_phases_count_as_in_the_ledger() {
+    short_runs_count_as_the_ledger_does(&["
+phase hot
+  workload mixed:requests=200,threads=4
+  frequency 1500MHz
+  thermal-limit 2GHz
+  memory-error every 20reads
+  throttle rank0 30%
+phase night
+  idle 15us
+  sleep c6
+  wake every 10us
+  self-refresh after 1us
+phase messages
+  idle 8us
+  vlw every 1us
+  msi every 1us
+  ipi every 1us
+  doorbell every 1us
+  priority every 1us
+  lock every 2us
+  phold every 2us
+  monitor0 every 1us
+  device-write every 200ns
+  device-read every 200ns
+  power-down slow
+"]);
+}
+
+/// Counts of a workload over windows that cut requests in two; `turn` chooses which instances meet which filters.
+fn counts_equal_the_ledger(workload: &str, turn: usize) {
+    let sockets = sockets(workload);
+    let (mut model, mut wiring) = model(workload);
+    let mut recorder = Recorder::default();
+    let mut snapshots = vec![model.snapshot()];
+    // Windows that start and end within requests, on no clock's edge.
+    for tick in [150_001, 400_000, ODD] {
+        model.run_until_any(tick, &mut recorder);
         snapshots.push(model.snapshot());
-        let mut by_wire = HashMap::<Wire, Vec<Emission>>::new();
-        for emission in &recorder.emissions {
-            by_wire.entry(emission.wire).or_default().push(*emission);
-        }
-        for (index, case) in cases(&mut wiring, sockets).iter().enumerate() {
-            let all = instances(case.unit, sockets);
-            for instance in 0..all {
-                // Filters are many and mean the same in each instance: one of them, another in each case and workload.
-                if !case.filters.is_empty() && usize::from(instance) != (index + turn) % usize::from(all) {
-                    continue;
-                }
-                let emissions = by_wire.get(&case.wires[usize::from(instance)]).map_or(&[][..], Vec::as_slice);
-                let differs = case.differs(emissions, instance, &snapshots);
-                let (unit, event, subevent, filters) = (case.unit, case.event, case.subevent, &case.filters);
-                assert_eq!(differs, None, "{workload}: {unit}{instance}/{event}.{subevent:?},{filters:?}");
-            }
-        }
-        increments(&mut wiring, &by_wire, workload);
     }
+    run(&mut model, &mut recorder);
+    snapshots.push(model.snapshot());
+    let mut by_wire = HashMap::<Wire, Vec<Emission>>::new();
+    for emission in &recorder.emissions {
+        by_wire.entry(emission.wire).or_default().push(*emission);
+    }
+    for (index, case) in cases(&mut wiring, sockets).iter().enumerate() {
+        let all = instances(case.unit, sockets);
+        for instance in 0..all {
+            // Filters are many and mean the same in each instance: one of them, another in each case and workload.
+            if !case.filters.is_empty() && usize::from(instance) != (index + turn) % usize::from(all) {
+                continue;
+            }
+            let emissions = by_wire.get(&case.wires[usize::from(instance)]).map_or(&[][..], Vec::as_slice);
+            let differs = case.differs(emissions, instance, &snapshots);
+            let (unit, event, subevent, filters) = (case.unit, case.event, case.subevent, &case.filters);
+            assert_eq!(differs, None, "{workload}: {unit}{instance}/{event}.{subevent:?},{filters:?}");
+        }
+    }
+    increments(&mut wiring, &by_wire, workload);
 }
 
 /// No more in a cycle than the guide's tables say, nothing below zero, nothing left behind.

@@ -116,3 +116,70 @@ impl ShownLevel {
         self.full.map(|(wire, tag)| (wire, (tag, u32::from(self.live >= self.capacity))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What wires show, by their tags; and what came as pulses.
+    #[derive(Default)]
+    struct Shown {
+        entries: std::collections::BTreeMap<u64, i64>,
+        pulses: Vec<(u64, Tick, u32)>,
+    }
+
+    impl SignalSink for Shown {
+        fn pulse(&mut self, _: Wire, tag: u64, tick: Tick, count: u32) {
+            self.pulses.push((tag, tick, count));
+        }
+
+        fn enter(&mut self, _: Wire, tag: u64, _: Tick) {
+            *self.entries.entry(tag).or_default() += 1;
+        }
+
+        fn leave(&mut self, _: Wire, tag: u64, _: Tick) {
+            *self.entries.entry(tag).or_default() -= 1;
+        }
+    }
+
+    const ARRIVAL: u64 = 1;
+    const EACH: u64 = 2;
+    const ANY: u64 = 4;
+    const NONE: u64 = 8;
+    const ALL: u64 = 16;
+
+    /// A queue is empty or not at any time, and full with its last entry: what the guide's cycles of "empty", "not
+    /// empty" and "full" count.
+    #[test]
+    fn a_queue_shows_that_it_is_empty_in_use_or_full() {
+        let wire = Wire::default();
+        let mut queue = ShownLevel::NOTHING
+            .arrivals((wire, ARRIVAL))
+            .entries((wire, EACH))
+            .nonempty((wire, ANY))
+            .empty((wire, NONE))
+            .full((wire, ALL), 2);
+        let mut sink = Shown::default();
+        queue.start(&mut sink);
+        // Entries after each change, then what holds: each, any, none, all.
+        for (at, (comes, entries)) in
+            (10..).zip([(true, 1), (true, 2), (false, 1), (true, 2), (false, 1), (false, 0), (true, 1), (false, 0)])
+        {
+            queue.change(comes, at, &mut sink);
+            let shown = [EACH, ANY, NONE, ALL].map(|tag| sink.entries.get(&tag).copied().unwrap_or_default());
+            let holds = [entries, i64::from(entries > 0), i64::from(entries == 0), i64::from(entries == 2)];
+            assert_eq!(shown, holds, "at {at}");
+            assert_eq!(queue.fullness().map(|(_, (tag, full))| (tag, full)), Some((ALL, u32::from(entries == 2))));
+        }
+        assert_eq!(sink.pulses, [10, 11, 13, 16].map(|at| (ARRIVAL, at, 1)));
+    }
+
+    #[test]
+    fn an_empty_queue_shows_that_from_the_start() {
+        let mut sink = Shown::default();
+        ShownLevel::NOTHING.empty((Wire::default(), NONE)).start(&mut sink);
+        ShownLevel::NOTHING.nonempty((Wire::default(), ANY)).start(&mut sink);
+        assert_eq!(sink.entries, [(NONE, 1)].into());
+        assert!(ShownLevel::NOTHING.fullness().is_none());
+    }
+}

@@ -69,24 +69,56 @@ const FEWER: [&str; 2] = [
 
 #[test]
 fn counts_of_the_signals_equal_the_ledger() {
-    for workload in WORKLOADS.iter().chain(FOUR_DIES).copied().chain(FEWER) {
-        let (mut model, wiring) = model(workload);
-        let clocks = *model.clocks();
-        let cases = cases(&wiring, &model.snapshot());
-        let (_, own) = super::model(workload);
-        let mut counters = Counters::new(own, cases, |unit| clocks.of_unit(unit).ticks());
-        for tick in [MICROSECOND / 3 + 1, MICROSECOND + 13, 2 * MICROSECOND + 29] {
-            model.run_until_any(tick, &mut counters);
-            let found = differences(&counters, &wiring, &model.snapshot(), 40);
-            assert!(found.is_empty(), "{workload} at {tick}: {found:#?}");
-        }
-        run(&mut model, &mut counters);
+    WORKLOADS.iter().chain(FOUR_DIES).copied().chain(FEWER).for_each(counts_equal_the_ledger);
+}
+
+/// The same of a few requests, which is quick.
+#[test]
+fn a_few_requests_of_cores_count_as_in_the_ledger() {
+    counts_equal_the_ledger("random:requests=600,footprint=64k,read=60,threads=40");
+    counts_equal_the_ledger("ntstore:requests=300,threads=16,cxl=30,partial=20,footprint=256k");
+}
+
+#[test]
+fn a_few_requests_between_sockets_count_as_in_the_ledger() {
+    counts_equal_the_ledger("two mixed:requests=800,threads=64,read=50,remote=50,footprint=256k");
+}
+
+#[test]
+fn a_few_requests_of_devices_count_as_in_the_ledger() {
+    counts_equal_the_ledger(
+        "two dma-write:requests=300,threads=32,remote=50,footprint=1M,peer=25,atomic=40,partial=30",
+    );
+    counts_equal_the_ledger("dma-read:requests=300,threads=16,footprint=1M");
+}
+
+#[test]
+fn short_phases_count_as_in_the_ledger() {
+    counts_equal_the_ledger(
+        "two phase a\n workload random:requests=400,threads=16,footprint=16M,remote=50\n system\n \
+         memory-error every 20reads\n throttle ranks 30%\n link-error every 50packets\nphase b\n idle 15us\n \
+         wake every 10us\n self-refresh after 1us\n",
+    );
+}
+
+/// Counts of a workload over windows that cut requests in two.
+fn counts_equal_the_ledger(workload: &str) {
+    let (mut model, wiring) = model(workload);
+    let clocks = *model.clocks();
+    let cases = cases(&wiring, &model.snapshot());
+    let (_, own) = super::model(workload);
+    let mut counters = Counters::new(own, cases, |unit| clocks.of_unit(unit).ticks());
+    for tick in [MICROSECOND / 3 + 1, MICROSECOND + 13, 2 * MICROSECOND + 29] {
+        model.run_until_any(tick, &mut counters);
         let found = differences(&counters, &wiring, &model.snapshot(), 40);
-        assert!(found.is_empty(), "{workload} at its end: {found:#?}");
-        // What no event with a truth would miss could be lost or doubled unseen.
-        let unwatched = counters.unwatched();
-        assert!(unwatched.is_empty(), "{workload}: {unwatched:#?}");
+        assert!(found.is_empty(), "{workload} at {tick}: {found:#?}");
     }
+    run(&mut model, &mut counters);
+    let found = differences(&counters, &wiring, &model.snapshot(), 40);
+    assert!(found.is_empty(), "{workload} at its end: {found:#?}");
+    // What no event with a truth would miss could be lost or doubled unseen.
+    let unwatched = counters.unwatched();
+    assert!(unwatched.is_empty(), "{workload}: {unwatched:#?}");
 }
 
 #[test]
