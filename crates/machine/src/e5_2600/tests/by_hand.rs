@@ -36,6 +36,17 @@ fn a_request_without_a_number_is_rejected() {
     assert!(rejected > 0 && rejected < queued, "{rejected} of {queued}");
 }
 
+/// Accesses to a line that is on its way wait with it, and the thread goes on: of eight loads of each line seven need
+/// no fill buffer, so that ten lines are on their way at once, as above.
+#[test]
+fn loads_of_a_line_that_is_on_its_way_hold_nobody_up() {
+    let parameters = Parameters { slices: 1, tracker_entries: 1, ..Parameters::e5_2680() };
+    let [from, to] = run_parts(parameters, "stream:requests=80,threads=1,footprint=1M,stride=8");
+    let window = Window::between(&from, &to);
+    let of = |event| of(&window, "cbo", event, 1);
+    assert_eq!((of("RxR_INSERTS.IRQ"), of("RxR_INSERTS.IRQ_REJECTED")), (10, 9));
+}
+
 /// 2.3.7, TxR_INSERTS: BL_CORE is data of cores, for writebacks commonly. A device reads sixteen lines of which a core
 /// has modified eight: it is snooped for each, and sends the data of those with its responses. None is written back.
 #[test]

@@ -235,6 +235,20 @@ mod tests {
         assert!(rows.values().all(|&lines| lines == 64));
     }
 
+    /// A thread that walks with a stride of a power of two, from 64 KiB to 32 MiB, keeps both ranks and several
+    /// banks busy: so that the columns of a matrix do not all lie in one bank.
+    #[test]
+    fn lines_a_power_of_two_apart_spread_over_ranks_and_banks() {
+        for shift in 10..20 {
+            let (mut ranks, mut banks) = ([0; 2], HashSet::new());
+            for place in (0..64).map(|number| WHOLE.place(number << shift)) {
+                ranks[usize::from(place.bank) / 32] += 1;
+                banks.insert(place.bank);
+            }
+            assert!(ranks.iter().all(|&lines| lines >= 8) && banks.len() >= 8, "{shift}: {ranks:?}, {banks:?}");
+        }
+    }
+
     #[test]
     fn a_cluster_keeps_its_lines_to_itself() {
         for clusters in [2_u8, 4] {

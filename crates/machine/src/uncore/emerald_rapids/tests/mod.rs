@@ -1,5 +1,6 @@
 //! The model as a whole: its signals against its ledger, its laws, its figures.
 
+mod by_hand;
 mod coherence;
 mod coverage;
 mod directory;
