@@ -208,6 +208,16 @@ pub mod tests {
         assert!(response.outcome.is_ok() && response.at >= before + costs, "{:?} after {before:?}", response.at);
         assert_eq!(paced.live().chassis.now(), paced.ticks(response.at), "hardware and log tell the same time");
     }
+
+    /// 2.5 ticks a nanosecond.
+    #[test]
+    fn time_is_in_the_machines_ticks() {
+        let spec = MachineSpec::parse("e5-2600").unwrap();
+        let paced = Paced::start(spec.chassis().unwrap(), Idle, 2_500_000_000, 2_700_000_000, &[0]).unwrap();
+        let ticks = [2, 4_000_000_001].map(|nanoseconds| paced.ticks(Duration::from_nanos(nanoseconds)));
+        assert_eq!(ticks, [5, 10_000_000_002]);
+    }
+
     /// The U-Box of an E5-2600 is D11:F0 of the uncore bus, 8086:3CE0; its header reads the same by bytes and words.
     #[test]
     fn a_function_without_counters_reads_in_parts() {

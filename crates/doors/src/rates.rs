@@ -76,3 +76,31 @@ impl Traffic for ConstantRates {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pericore_machine::MachineSpec;
+    use pericore_registers::{Address, RegisterSpace as _, Width};
+
+    use super::*;
+
+    /// RxR_INSERTS.IRQ (0x13, umask 0x01) of CBo 0 on its counter 1 (the guide's Tables 2-8 and 2-14). Three million
+    /// arrivals a second, for 1.5 s at 10 GHz: in steps of uneven lengths as in one.
+    #[test]
+    fn as_much_comes_as_the_rate_and_the_time_make() {
+        for steps in [&[15_000_000_000][..], &[1, 3334, 7_000_000_001, 15_000_000_000]] {
+            let mut chassis = MachineSpec::parse("e5-2600").unwrap().chassis().unwrap();
+            let mut wiring = Wiring::new(chassis.shape().family, 1);
+            let mut rates = ConstantRates::new(10_000_000_000);
+            rates.subevent(&mut wiring, ("cbo", 0), ("RxR_INSERTS", "IRQ"), 3_000_000).unwrap();
+            let address = |msr| Address::Msr { cpu: 0, msr };
+            chassis.write(address(0xd11), Width::B8, 0x40_0113).unwrap();
+            let read = Operation::Read { address: address(0xd17), width: Width::B8 };
+            for &to in steps {
+                rates.advance(&mut chassis, &read, to);
+                chassis.set_now(to);
+            }
+            assert_eq!(chassis.read(address(0xd17), Width::B8), Ok(4_500_000), "{steps:?}");
+        }
+    }
+}

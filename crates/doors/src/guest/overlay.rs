@@ -69,6 +69,27 @@ mod tests {
         assert_eq!(script(&boot), "export NAME='it'\\''s $HOME'\nexec 'env'\n");
     }
 
+    /// A program comes with the host's libraries and their loader, which starts it; what needs none comes alone.
+    #[test]
+    fn programs_of_the_host_come_with_their_libraries() {
+        let folder = tempfile::tempdir().unwrap();
+        let alone = folder.path().join("alone");
+        std::fs::write(&alone, "#!/bin/sh\n").unwrap();
+        let mut boot = Boot::new(vec!["tool".to_owned()]);
+        boot.programs = vec!["/usr/bin/env".into(), alone];
+        let archive = archive(&boot, "the set-up").unwrap();
+        let text = String::from_utf8_lossy(&archive);
+        for part in ["run/pericore/setup\0", "the set-up", "exec 'tool'\n", "opt/host/env\0", "opt/host/libc.so.6\0"] {
+            assert!(text.contains(part), "{part}");
+        }
+        let start = "--library-path /opt/host /opt/host/env \"$@\"\n";
+        assert!(text.contains(&format!("#!/bin/sh\nexec /opt/host/ld-linux-x86-64.so.2 {start}")));
+        assert!(text.contains("usr/bin/alone\0") && !text.contains("opt/host/alone"));
+        boot.programs = vec!["/no/such/program".into()];
+        let error = super::archive(&boot, "").unwrap_err();
+        assert!(error.to_string().contains("/no/such/program"), "{error}");
+    }
+
     #[test]
     fn every_window_gets_its_address() {
         let text = setup(&[Window { first: 0xe000_0000, bytes: 1 << 23 }], &[8]);

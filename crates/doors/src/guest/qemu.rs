@@ -164,6 +164,14 @@ mod tests {
         assert!(values(&alone, "-append")[0].ends_with(" nr_cpus=1 quiet"), "{alone:?}");
     }
 
+    /// Of a socket's CPUs one runs, or as many as the guest has of it; without a machine there is one.
+    #[test]
+    fn as_many_cpus_run_as_are_brought_up() {
+        let running = |sockets, cores, all| running_cpus(Some(&shape("emerald-rapids", sockets, cores)), all);
+        assert_eq!([running(2, 4, false), running(2, 4, true), running(2, 10, true)], [2, 8, 16]);
+        assert_eq!([running_cpus(None, false), running_cpus(None, true)], [1, 1]);
+    }
+
     /// CPUs are numbered socket by socket; the first of each is brought up.
     #[test]
     fn the_first_cpu_of_each_further_socket_is_brought_up() {

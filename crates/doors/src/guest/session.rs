@@ -381,3 +381,6 @@ impl Session {
 const fn is_hang_up(error: &GuestError) -> bool {
     matches!(error, GuestError::Gdb(GdbError::Closed | GdbError::Io(_)) | GuestError::Proxy(ProxyError::Io(_)))
 }
+
+#[cfg(test)]
+mod tests;

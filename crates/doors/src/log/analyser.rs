@@ -151,6 +151,23 @@ mod tests {
         assert_eq!(analyser().explain(&entry, &Ok(1)), "socket 1 imc0 ctr0[63:32] = 4294967296");
     }
 
+    /// The guide's Table 2-60: a control has its event in bits 7:0, its umask in 15:8 and its enable in bit 22. Half of
+    /// it has half of the fields, and the bits that it does not have are not reserved.
+    #[test]
+    fn part_of_a_register_has_its_fields_alone() {
+        let explain = |offset, width, value| {
+            let address = Address::Pci { bdf: Bdf::new(0x7f, 16, 4), offset };
+            let entry = Entry { address, width, kind: Kind::Write(value), faulted: false };
+            analyser().explain(&entry, &Ok(0))
+        };
+        let low = explain(0xd8, Width::B2, 0x0304);
+        assert!(low.starts_with("socket 0 imc2 ctl0[15:0]:") && low.ends_with("umask=0x3 ev_sel=0x4"), "{low}");
+        let high = explain(0xda, Width::B2, 0x40);
+        assert!(high.starts_with("socket 0 imc2 ctl0[31:16]:") && high.ends_with(" en"), "{high}");
+        assert_eq!(explain(0xa0, Width::B4, 7), "socket 0 imc2 ctr0[31:0] = 7");
+        assert_eq!(explain(0xa0, Width::B8, 7), "socket 0 imc2 ctr0 = 7");
+    }
+
     #[test]
     fn registers_of_the_cores_have_names_and_others_none() {
         let address = Address::Msr { cpu: 1, msr: 0x38f };

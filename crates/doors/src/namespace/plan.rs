@@ -204,6 +204,9 @@ mod tests {
         assert!(has("shadows/0/kept") && has("shadows/0/file") && has("shadows/0/link"), "{steps:?}");
         assert!(has("make the folder /proc/fs/nfsd/shadows/0/a") || has("shadows/0/a"), "{steps:?}");
         assert!(has("shadows/0/a/b"), "{steps:?}");
+        let made: Vec<&String> =
+            steps.iter().filter(|step| step.starts_with("make") && step.contains("/shadows/0/a")).collect();
+        assert!(made[0].starts_with("make the folder") && made[1].starts_with("make the file"), "{made:?}");
         assert_eq!(binds(&plan).last(), Some(&door));
     }
 }
