@@ -158,6 +158,39 @@ fn an_idle_machine_does_nothing() {
     );
 }
 
+/// What a kernel under lockdown refuses, it refuses when the file is opened (kernel_lockdown(7)); what is only there to
+/// be read is not opened for writing, by root neither.
+#[test]
+fn files_are_opened_as_far_as_the_machine_allows() {
+    let functions = "/proc/bus/pci/devices";
+    for (machine, opens, refusal) in [
+        ("emerald-rapids", "< /dev/mem", None),
+        ("emerald-rapids:denied=mem", "< /dev/mem", Some("Operation not permitted")),
+        ("emerald-rapids:denied=mem", "<> /dev/cpu/0/msr", None),
+        ("e5-2600", &format!("< {functions}"), None),
+        ("e5-2600", &format!("> {functions}"), Some("ermission denied")),
+        ("e5-2600", "> /dev/cpu/0/cpuid", Some("ermission denied")),
+        ("e5-2600", "> /dev/cpu", Some("irectory")),
+    ] {
+        let output = run(&["--machine", machine, "--", "sh", "-c", &format!(": {opens} && echo opened")]);
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.stdout == b"opened\n", refusal.is_none(), "{machine}, {opens}: {printed}");
+        assert!(refusal.is_none_or(|refusal| printed.contains(refusal)), "{machine}, {opens}: {printed}");
+    }
+}
+
+/// Folders of the machine's files have what is in them, and `.` and `..`, once each however they are listed.
+#[test]
+fn folders_are_listed_whole() {
+    let script =
+        "ls -a /dev/cpu/0; ls /proc/bus/pci/ff | sort | uniq -d; ls /proc/bus/pci/ff/10.0 /proc/bus/pci/ff/20.0";
+    let output = run(&["--machine", "e5-2600", "--", "sh", "-c", script]);
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    // The first channel of memory is D16:F0 (the guide's Table 2-57), and D32 is none.
+    assert_eq!(listed, ".\n..\ncpuid\nmsr\n/proc/bus/pci/ff/10.0\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("ff/20.0"), "{output:?}");
+}
+
 /// A run that is killed with its live machine leaves a journal of that machine, which a Xeon must never get.
 #[test]
 fn what_a_live_machine_held_is_not_put_back_elsewhere() {
