@@ -93,11 +93,7 @@ const NEHALEM: &[Law] = &[
 const EMERALD_RAPIDS: &[Law] = &[
     (
         "every read goes to memory's side",
-        &[
-            (1, "cha/IMC_READS_COUNT.NORMAL/"),
-            (1, "cha/IMC_READS_COUNT.PRIORITY/"),
-            (-1, "m2m/IMC_READS.ALL/"),
-        ],
+        &[(1, "cha/IMC_READS_COUNT.NORMAL/"), (1, "cha/IMC_READS_COUNT.PRIORITY/"), (-1, "m2m/IMC_READS.ALL/")],
     ),
     ("and brings directory bits", &[(1, "m2m/DIRECTORY_LOOKUP.ANY/"), (-1, "m2m/IMC_READS.ALL/")]),
     (
