@@ -14,6 +14,7 @@ pub mod program;
 pub mod recurring;
 pub mod request_port;
 pub mod settings;
+pub mod translation;
 pub mod waiting;
 pub mod warming;
 pub mod work;

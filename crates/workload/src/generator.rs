@@ -29,6 +29,9 @@ pub enum DeviceAim {
 pub struct Access {
     /// Byte address.
     pub address: u64,
+    /// Number of its page among those of the footprint, counted from 1; 0 if the footprint is in one piece, whose page is
+    /// known.
+    pub page: u32,
     /// Store, not load.
     pub store: bool,
     /// For stores that do not go through the caches: of a streaming store, the whole line is written; of a device's
@@ -160,7 +163,7 @@ impl Generator {
     #[inline]
     fn make(&mut self) -> Access {
         let access = self.access();
-        Access { address: self.frames.place(access.address), ..access }
+        Access { address: self.frames.place(access.address), page: self.frames.page(access.address), ..access }
     }
 
     /// An access to a byte of the footprint.
@@ -170,11 +173,11 @@ impl Generator {
             Kind::Stream | Kind::Idle => self.sequential(),
             Kind::NtStore | Kind::DmaWrite => {
                 let (whole, aim) = (self.random.per_cent(self.whole), self.aim());
-                Access { address: self.step(), store: true, whole, blocking: false, aim }
+                Access { address: self.step(), page: 0, store: true, whole, blocking: false, aim }
             }
             Kind::DmaRead => {
                 let aim = self.aim();
-                Access { address: self.step(), store: false, whole: false, blocking: false, aim }
+                Access { address: self.step(), page: 0, store: false, whole: false, blocking: false, aim }
             }
             Kind::Copy | Kind::Triad => self.side_by_side(),
             Kind::Random => self.random(false),
@@ -212,7 +215,7 @@ impl Generator {
                 break self.start + number * LINE;
             }
         };
-        Access { address, store: false, whole: false, blocking: true, aim: DeviceAim::Memory }
+        Access { address, page: 0, store: false, whole: false, blocking: true, aim: DeviceAim::Memory }
     }
 
     /// Loads walk the first half of the share, stores the second. A stored line is read and later written back, so
@@ -229,7 +232,7 @@ impl Generator {
         };
         let address = self.start + offset + *place;
         *place = if *place + 2 * LINE > half { 0 } else { *place + LINE };
-        Access { address, store, whole: false, blocking: false, aim: DeviceAim::Memory }
+        Access { address, page: 0, store, whole: false, blocking: false, aim: DeviceAim::Memory }
     }
 
     fn step(&mut self) -> u64 {
@@ -245,6 +248,7 @@ impl Generator {
         let address = self.step();
         Access {
             address,
+            page: 0,
             store: !self.random.per_cent(self.read),
             whole: false,
             blocking: false,
@@ -258,13 +262,20 @@ impl Generator {
         }
         let address = self.element + self.array * self.share;
         self.array = (self.array + 1) % self.arrays;
-        Access { address, store: self.array == 0, whole: false, blocking: false, aim: DeviceAim::Memory }
+        Access { address, page: 0, store: self.array == 0, whole: false, blocking: false, aim: DeviceAim::Memory }
     }
 
     fn random(&mut self, blocking: bool) -> Access {
         let step = if self.kind == Kind::Random { self.stride.max(LINE) } else { LINE };
         let address = self.random.below(self.lines) * step;
-        Access { address, store: !self.random.per_cent(self.read), whole: false, blocking, aim: DeviceAim::Memory }
+        Access {
+            address,
+            page: 0,
+            store: !self.random.per_cent(self.read),
+            whole: false,
+            blocking,
+            aim: DeviceAim::Memory,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ mod shuffle;
 use pericore_engine::Random;
 
 pub use error::WorkloadError;
+pub use frames::PageTables;
 pub use generator::{Access, DeviceAim, Generator};
 pub use kind::Kind;
 pub use pages::{Nodes, Pages};
@@ -144,6 +145,11 @@ impl Workload {
     /// [`WorkloadError`] for the first thing that is wrong.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, WorkloadError> {
         parse::parse(text, limits)
+    }
+
+    /// The page tables of its footprint, if that is in pages.
+    pub fn page_tables(&self) -> Option<PageTables> {
+        self.pages.map(|size| PageTables::new(size, self.within))
     }
 
     /// The socket that all its threads run on, if it names one; devices run on none.

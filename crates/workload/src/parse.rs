@@ -236,6 +236,12 @@ fn check_together(workload: &Workload, limits: &Limits, seen: &[(&'static str, S
         let value = given("footprint", workload.footprint);
         return Err(WorkloadError::FootprintBeyondMemory { value, memory: limits.memory });
     }
+    if let Some(tables) = workload.page_tables()
+        && workload.footprint > tables.start()
+    {
+        let (value, why) = (given("footprint", workload.footprint), "bytes of memory without the page tables");
+        return Err(WorkloadError::OutOfRange { key: "footprint", value, least, most: tables.start(), why });
+    }
     if workload.memory.is_some() {
         if workload.remote > 0 {
             let why = "memory names the socket of all accesses, remote a share of them elsewhere";

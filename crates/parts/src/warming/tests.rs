@@ -4,7 +4,8 @@ use crate::llc::Llc;
 use pericore_facts::LineState;
 use pericore_workload::{Access, DeviceAim};
 
-const LOAD: Access = Access { address: 0, store: false, whole: false, blocking: false, aim: DeviceAim::Memory };
+const LOAD: Access =
+    Access { address: 0, page: 0, store: false, whole: false, blocking: false, aim: DeviceAim::Memory };
 
 #[test]
 fn threads_take_turns_until_the_caches_are_full() {

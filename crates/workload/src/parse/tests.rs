@@ -76,6 +76,13 @@ fn pages_have_two_sizes_and_lie_in_the_memory_of_a_socket() {
         assert_eq!((workload.pages, workload.within), (Some(size), 64 << 30), "{text}");
         assert_eq!(parse(&workload.to_string(), &LIMITS), Ok(workload));
     }
+    // 64 GiB have 16,777,216 pages of 4 KiB, whose entries take 128 MiB.
+    assert!(parse("copy:pages=4K,footprint=68585259008", &LIMITS).is_ok());
+    assert!(
+        message("copy:footprint=64G,pages=4K").contains("68585259008"),
+        "{}",
+        message("copy:footprint=64G,pages=4K")
+    );
     assert_eq!(message("chase:pages=1G"), "pages=1G: pages have 4K or 2M");
 }
 
