@@ -29,8 +29,8 @@ pub enum DeviceAim {
 pub struct Access {
     /// Byte address.
     pub address: u64,
-    /// Number of its page among those of the footprint, counted from 1; 0 if the footprint is in one piece, whose page is
-    /// known.
+    /// Number of its page among those of the footprint, counted from 1; 0 if the footprint is in one piece, whose page
+    /// is known.
     pub page: u32,
     /// Store, not load.
     pub store: bool,

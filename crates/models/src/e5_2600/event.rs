@@ -58,6 +58,8 @@ pub enum Event {
     Passage,
     /// A device or system agent answers a core of another socket.
     Far,
+    /// A page walk of a core ends.
+    Walked,
 }
 
 impl Event {
@@ -103,6 +105,7 @@ impl Event {
             n if n == Self::Phase as u8 => Self::Phase,
             n if n == Self::Passage as u8 => Self::Passage,
             n if n == Self::Far as u8 => Self::Far,
+            n if n == Self::Walked as u8 => Self::Walked,
             _ => unreachable!(),
         }
     }
@@ -114,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_event_comes_out_as_it_went_in() {
-        for number in 0..=Event::Far as u32 {
+        for number in 0..=Event::Walked as u32 {
             let (event, subject) = Event::unpack(number << 16 | 12_345);
             assert_eq!((event as u32, subject), (number, 12_345));
             assert_eq!(event.of(subject), number << 16 | 12_345);

@@ -12,6 +12,9 @@ pub struct CorePace {
     pub l1_latency: u64,
     pub l2_interval: u64,
     pub l2_latency: u64,
+    /// Of a page that only the second level of the TLB has, and of a walk besides its read.
+    pub second_tlb: u64,
+    pub walk: u64,
     pub miss_to_ring: u64,
     pub ring_to_use: u64,
     pub request_interval: u64,
@@ -29,6 +32,8 @@ impl CorePace {
             l1_latency: ticks(p.l1_latency),
             l2_interval: ticks(p.l2_interval),
             l2_latency: ticks(p.l2_latency),
+            second_tlb: ticks(p.translation.second_cycles),
+            walk: ticks(p.translation.walk_cycles),
             miss_to_ring: ticks(p.miss_to_ring),
             ring_to_use: ticks(p.ring_to_use),
             request_interval: ticks(p.request_interval),

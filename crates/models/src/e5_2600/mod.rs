@@ -33,7 +33,7 @@ use std::sync::Arc;
 use address::AddressMap;
 use agent::SystemAgent;
 use caching::Slice;
-use cores::{RingSink, Thread};
+use cores::{RingSink, Thread, Wanted};
 use device::Device;
 use event::Event;
 use home::{Directory, HomeAgent};
@@ -51,6 +51,7 @@ use pericore_parts::assignment::CoreAssignment;
 use pericore_parts::core::Core;
 use pericore_parts::line::LINE_BYTES;
 use pericore_parts::program::{ByFunction, Program};
+use pericore_parts::translation::Translation;
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{Nodes, ProgramSettings, ProgramSource, Scenario};
 pub use settings::SETTINGS;
@@ -79,6 +80,8 @@ pub struct Model {
     pool: Pool,
     threads: Vec<Thread>,
     cores: Vec<Core>,
+    /// Looks the pages of what runs up, if it has any.
+    translation: Translation<Wanted>,
     sinks: Vec<RingSink>,
     slices: Vec<Slice>,
     homes: Vec<HomeAgent>,
@@ -138,6 +141,7 @@ impl Model {
             pool: Pool::new(),
             threads: Vec::new(),
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
+            translation: Translation::off(),
             sinks: vec![RingSink::default(); cores.into()],
             slices: (0..cores).map(slice).collect(),
             homes: (0..sockets).map(|socket| HomeAgent::new(socket, &parameters)).collect(),

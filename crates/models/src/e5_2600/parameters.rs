@@ -6,9 +6,12 @@ use pericore_engine::{ClockError, Clocks, ParameterError};
 use pericore_parts::core::{MOST_FILL_BUFFERS, Streamer};
 use pericore_parts::lanes::IoLanes;
 use pericore_parts::llc;
+use pericore_parts::translation::TranslationSizes;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 pub use super::power::RATIOS;
+
+mod translation;
 
 /// What the phases of a scenario can set.
 pub const PHASE_SETTINGS: PhaseSettings = PhaseSettings {
@@ -97,6 +100,8 @@ pub struct Parameters {
     pub fill_buffers: u8,
     /// Instructions that a core has under way: entries of its reorder buffer.
     pub reorder_buffer: u64,
+    /// What a core looks pages up with.
+    pub translation: TranslationSizes,
     /// How far a core's L2 prefetcher runs ahead of its threads along a page.
     pub streamer: Streamer,
     /// Writebacks to the LLC that a core can have under way.
@@ -195,6 +200,7 @@ impl Parameters {
             threads_per_core: 2, // vendor's product data
             fill_buffers: 10, // Intel optimization manual, Sandy Bridge core: 10 line-fill buffers
             reorder_buffer: 168, // same
+            translation: translation::SANDY_BRIDGE,
             streamer: Streamer {
                 queue: 16, // same manual: 16 entries of the L2's queue
                 ahead: 10, // fitted: load by cores; same manual: at most 20 lines ahead of the load
@@ -334,6 +340,7 @@ impl Parameters {
         range("active_cores", self.active_cores.into(), 1, self.cores.into())?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, MOST_FILL_BUFFERS)?;
+        self.translation.check()?;
         range("streamer.queue", self.streamer.queue.into(), 1, MOST_FILL_BUFFERS)?;
         range("streamer.ahead", self.streamer.ahead.into(), 1, u64::from(self.streamer.queue))?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, MOST_WRITEBACK_BUFFERS)?;

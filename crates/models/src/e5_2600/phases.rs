@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use pericore_engine::Tick;
+use pericore_engine::{NEVER, Tick};
 use pericore_facts::e5_2600::E5Reader;
 
 use crate::e5_2600::Model;
@@ -15,6 +15,7 @@ use crate::e5_2600::latency::CorePace;
 use crate::e5_2600::power::Sensed;
 use pericore_facts::e5_2600::RingKind;
 use pericore_parts::core::ThreadState;
+use pericore_parts::translation::Translation;
 use pericore_workload::{Conditions, CoreSleep, Generator, Kind, MessageKind, Placement, Workload};
 
 /// Microseconds without work for which C3 and C6 are worth their exit: target residencies of Linux's `intel_idle`,
@@ -49,6 +50,8 @@ impl Model {
         } else {
             self.assignment = self.assignment.on(workload.as_ref().and_then(Workload::socket_of_threads));
             self.threads = workload.as_ref().map_or_else(Vec::new, |workload| self.make_threads(workload));
+            self.translation =
+                workload.as_ref().map_or_else(Translation::off, |workload| self.translation_for(workload));
             if workload.is_some_and(|workload| workload.warm) {
                 self.warm();
             }
@@ -235,6 +238,7 @@ impl Model {
                 core: core as u8,
                 tid: self.map.within(core) * 2 + self.assignment.place(number) as u8,
                 ready: 0,
+                delayed_since: NEVER,
                 held: None,
                 state: ThreadState::Running,
                 kind,

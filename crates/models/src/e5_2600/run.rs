@@ -127,6 +127,7 @@ impl Model {
             Event::Phase => self.step_phase(reader),
             Event::Passage => self.passage_arrives(subject, reader),
             Event::Far => self.far_responds(subject, reader),
+            Event::Walked => self.resume(subject as u8, reader),
             Event::Issue
             | Event::Arrive
             | Event::Pump

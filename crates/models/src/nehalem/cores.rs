@@ -1,5 +1,7 @@
 //! The core side: threads issue accesses, misses become requests, data comes back.
 
+mod pages;
+
 use pericore_engine::Tick;
 
 use super::Model;
@@ -32,9 +34,15 @@ impl Model {
                 Some(Access { address: state.placement.place(access.address), ..access })
             };
             let Some(access) = state.held.take().or_else(|| fresh(state)) else {
-                state.state = ThreadState::Finished;
+                self.threads[index].state = self.state_at_end(thread);
                 return;
             };
+            if access.page != 0 {
+                if self.find_page(thread, access) {
+                    continue;
+                }
+                return;
+            }
             let at = state.ready.max(self.now);
             let line = (access.address / LINE_BYTES) as u32;
             let core = usize::from(state.core);
@@ -93,7 +101,7 @@ impl Model {
                 }
             };
             if access.blocking {
-                self.work.dependent.add(self.threads[index].ready, at + latency);
+                self.work.dependent.add(self.threads[index].began(), at + latency);
             }
             let busy = if access.blocking { latency } else { interval };
             self.threads[index].ready = at + busy + self.pause_of(thread);
@@ -105,7 +113,7 @@ impl Model {
     }
 
     /// Ticks that a thread pauses after an access.
-    fn pause_of(&mut self, thread: u16) -> Tick {
+    pub(super) fn pause_of(&mut self, thread: u16) -> Tick {
         match self.threads[usize::from(thread)].generator.pause() {
             0 => 0,
             picoseconds => self.work.course.pause(picoseconds),
@@ -161,8 +169,9 @@ impl Model {
                 [None, None]
             }
         };
-        // Words between cores and devices are no accesses of the workload.
-        if !program && self.devices.is_empty() {
+        // Words between cores and devices are no accesses of the workload, and neither is what a walk reads.
+        let is_entry = self.translation.is_on() && self.entry_comes(core, line);
+        if !program && self.devices.is_empty() && !is_entry {
             self.work.done += 1;
         }
         for evicted in evicted {
@@ -173,6 +182,9 @@ impl Model {
 
     /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
     pub(super) fn resume<R: Facts>(&mut self, core: u8, arrived: Option<RequestId>, reader: &mut R) {
+        if self.translation.is_on() {
+            self.go_on_with_pages(core, reader);
+        }
         let (first, step) = self.assignment.threads(core.into(), core / CORES as u8);
         for hardware_thread in 0..u16::from(self.parameters.threads_per_core) {
             let thread = first + hardware_thread * step;
@@ -180,7 +192,8 @@ impl Model {
             match state.state {
                 ThreadState::ForBuffer => {}
                 ThreadState::ForData(request) if Some(request) == arrived => {
-                    let began = std::mem::replace(&mut state.ready, self.now + self.times.queue_to_core);
+                    let began = state.began();
+                    state.ready = self.now + self.times.queue_to_core;
                     self.work.dependent.add(began, state.ready);
                 }
                 _ => continue,

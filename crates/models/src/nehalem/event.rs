@@ -64,10 +64,12 @@ pub enum Event {
     Credit,
     /// The phase may be over.
     Phase,
+    /// A page walk of a core ends.
+    Walked,
 }
 
 impl Event {
-    const ALL: [Self; 30] = [
+    const ALL: [Self; 31] = [
         Self::Nothing,
         Self::Issue,
         Self::Device,
@@ -98,6 +100,7 @@ impl Event {
         Self::LinkFree,
         Self::Credit,
         Self::Phase,
+        Self::Walked,
     ];
 
     /// An event of a subject.

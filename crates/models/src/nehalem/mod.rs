@@ -41,6 +41,7 @@ use pericore_parts::assignment::CoreAssignment;
 use pericore_parts::core::{Core, ThreadState};
 use pericore_parts::line::{LINE_BYTES, Place};
 use pericore_parts::program::{ByFunction, Program};
+use pericore_parts::translation::Translation;
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{Access, Generator, Nodes, Placement, ProgramSettings, ProgramSource, Scenario};
 use request::{Probe, Request, RequestId};
@@ -58,9 +59,18 @@ struct Thread {
     core: u8,
     /// When the next access can start.
     ready: Tick,
+    /// When the access that is to start next would have, had its page been known; [`NEVER`] if it was.
+    delayed_since: Tick,
     /// An access that was made but could not start.
     held: Option<Access>,
     state: ThreadState,
+}
+
+impl Thread {
+    /// When a load began that is about to start, or has started.
+    const fn began(&mut self) -> Tick {
+        if self.delayed_since == NEVER { self.ready } else { std::mem::replace(&mut self.delayed_since, NEVER) }
+    }
 }
 
 /// A machine and its workload.
@@ -80,6 +90,8 @@ pub struct Model {
     assignment: CoreAssignment,
     /// Cores of the machine, socket by socket.
     cores: Vec<Core>,
+    /// Looks the pages of what runs up, if it has any.
+    translation: Translation<Access>,
     sockets: Vec<Socket>,
     /// Channels of the machine, socket by socket.
     channels: Vec<Channel>,
@@ -117,6 +129,7 @@ impl Model {
             devices: Vec::new(),
             hub_free: [0; MOST_SOCKETS as usize],
             cores: (0..cores).map(|_| Core::new(parameters.fill_buffers)).collect(),
+            translation: Translation::off(),
             sockets: (0..sockets).map(|_| Socket::new(&parameters)).collect(),
             entrances: channels
                 .iter()
@@ -209,6 +222,7 @@ impl Model {
             Event::LinkFree => self.link_free(subject, reader),
             Event::Credit => self.credit(subject, reader),
             Event::Phase => self.step_phase(),
+            Event::Walked => self.resume(subject as u8, None, reader),
         }
     }
 

@@ -7,6 +7,7 @@ use pericore_engine::{ClockDomains, Clocks, ParameterError, Period};
 
 use pericore_facts::nehalem::CHANNELS;
 use pericore_parts::settings::{CLOSED_PAGES, CORES as ACTIVE, Settable, Setting};
+use pericore_parts::translation::{TlbSize, TranslationSizes};
 use pericore_workload::{Limits, PhaseSettings};
 
 /// Bytes of the LLC (vendor's product data).
@@ -53,6 +54,8 @@ pub struct Parameters {
     pub fill_buffers: u8,
     /// Instructions that a core has under way: entries of its reorder buffer.
     pub reorder_buffer: u64,
+    /// What a core looks pages up with.
+    pub translation: TranslationSizes,
     /// Write-backs that a core can have under way.
     pub writeback_buffers: u8,
     /// Core cycles between independent accesses of a thread that hit the L1.
@@ -120,28 +123,36 @@ impl Parameters {
             flit_ratio: 12,            // 6.4 GT/s, a flit of 80 bits on 20 lanes takes four transfers
             active_cores: CORES as u8, // all, as servers are delivered
             threads_per_core: 2,
-            fill_buffers: 10,           // Intel optimization manual, Nehalem core: 10 line-fill buffers
-            reorder_buffer: 128,        // same
-            writeback_buffers: 8,       // assumption: half of the 16-entry super queue of the same manual
-            l1_interval: 1,             // one load a cycle (same manual)
-            l1_latency: 4,              // same manual, cache parameters
-            l2_interval: 2,             // assumption: half of its width of a line a cycle sustained
-            l2_latency: 10,             // same manual
-            core_to_queue: 10,          // fitted: LLC hit of about 40 core cycles (guide)
-            queue_to_core: 10,          // fitted: same
-            request_interval: 6,        // assumption: as on the successor, whose LLC bandwidth a core is published
-            trackers: [32, 16, 12],     // guide: reads, writes, peer probes
-            queue_latency: 4,           // fitted with core_to_queue
-            llc_answer: 8,              // fitted with core_to_queue
-            core_snoop: 20,             // fitted: 65 to 75 core cycles for a line of another core (guide)
-            port: 2,                    // guide: the queue's data ports are 32 bytes wide
-            outer_port: 4,              // SDM, event 04H: 8 or 16 bytes a cycle; 8 would hold three channels back
-            queue_to_home: 6,           // fitted: local memory at about 60 ns (guide)
+            fill_buffers: 10,    // Intel optimization manual, Nehalem core: 10 line-fill buffers
+            reorder_buffer: 128, // same
+            translation: TranslationSizes {
+                // Same manual, Nehalem core: entries and ways; the second level has pages of 4 KiB alone.
+                first: [TlbSize { entries: 64, ways: 4 }, TlbSize { entries: 32, ways: 4 }],
+                second: [TlbSize { entries: 512, ways: 4 }, TlbSize::NONE],
+                second_cycles: 7, // assumption: as on the successor, for which Intel's event file says so
+                walk_cycles: 19,  // fitted: 23 cycles with a read of the L1 (published-numbers, Xeon X5650)
+                walkers: 1,       // assumption: more than one is documented from Broadwell on
+            },
+            writeback_buffers: 8, // assumption: half of the 16-entry super queue of the same manual
+            l1_interval: 1,       // one load a cycle (same manual)
+            l1_latency: 4,        // same manual, cache parameters
+            l2_interval: 2,       // assumption: half of its width of a line a cycle sustained
+            l2_latency: 10,       // same manual
+            core_to_queue: 10,    // fitted: LLC hit of about 40 core cycles (guide)
+            queue_to_core: 10,    // fitted: same
+            request_interval: 6,  // assumption: as on the successor, whose LLC bandwidth a core is published
+            trackers: [32, 16, 12], // guide: reads, writes, peer probes
+            queue_latency: 4,     // fitted with core_to_queue
+            llc_answer: 8,        // fitted with core_to_queue
+            core_snoop: 20,       // fitted: 65 to 75 core cycles for a line of another core (guide)
+            port: 2,              // guide: the queue's data ports are 32 bytes wide
+            outer_port: 4,        // SDM, event 04H: 8 or 16 bytes a cycle; 8 would hold three channels back
+            queue_to_home: 6,     // fitted: local memory at about 60 ns (guide)
             home_entries: [24, 16, 24], // assumption: at least the misses that the read tracker's owner can have
-            home_to_memory: 12,         // fitted with queue_to_home
-            bypass: 8,                  // assumption: a few cycles less
-            memory_to_home: 10,         // fitted with queue_to_home
-            link_latency: 48,           // fitted: remote memory at about 100 ns (guide)
+            home_to_memory: 12,   // fitted with queue_to_home
+            bypass: 8,            // assumption: a few cycles less
+            memory_to_home: 10,   // fitted with queue_to_home
+            link_latency: 48,     // fitted: remote memory at about 100 ns (guide)
             // Assumption: enough for the round trip of a link at full rate; few for words to devices.
             credits: [16, 20, 8, 12, 1, 1],
             hub_latency: 40,        // assumption: about as long as the way over a link
@@ -236,6 +247,7 @@ impl Parameters {
         range("active_cores", self.active_cores.into(), 1, CORES as u64)?;
         range("threads_per_core", self.threads_per_core.into(), 1, 2)?;
         range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
+        self.translation.check()?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, 16)?;
         range("device_requests", self.device_requests.into(), 1, 64)?;
         for entries in self.trackers.into_iter().chain(self.home_entries) {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use pericore_engine::NEVER;
+
 use super::device::Device;
 use super::event::Event;
 use super::parameters::CORES;
@@ -36,6 +38,7 @@ impl Model {
                 placement: placement(number, core / CORES as u8),
                 core,
                 ready: self.now,
+                delayed_since: NEVER,
                 held: None,
                 state: ThreadState::Running,
             }
@@ -54,6 +57,7 @@ impl Model {
         self.around = workload.kind == Kind::NtStore;
         self.threads = (0..threads).map(thread).collect();
         self.devices = (0..devices).map(device).collect();
+        self.translation = self.translation_for(workload);
         if workload.warm {
             self.warm();
         }

@@ -13,6 +13,9 @@ pub struct Times {
     pub l1_latency: Tick,
     pub l2_interval: Tick,
     pub l2_latency: Tick,
+    /// Of a page that only the second level of the TLB has, and of a walk besides its read.
+    pub second_tlb: Tick,
+    pub walk: Tick,
     pub core: Tick,
     pub core_to_queue: Tick,
     pub queue_to_core: Tick,
@@ -42,6 +45,8 @@ impl Times {
             l1_latency: p.l1_latency * core,
             l2_interval: p.l2_interval * core,
             l2_latency: p.l2_latency * core,
+            second_tlb: p.translation.second_cycles * core,
+            walk: p.translation.walk_cycles * core,
             core,
             core_to_queue: p.core_to_queue * core,
             queue_to_core: p.queue_to_core * core,

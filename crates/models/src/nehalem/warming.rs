@@ -32,7 +32,14 @@ impl Warming for Model {
     }
 
     fn warm_access(&mut self, thread: usize, access: Access, line: u32) -> bool {
-        self.warm_core(self.threads[thread].core, line, access.store)
+        let core = self.threads[thread].core;
+        if access.page != 0 {
+            let (page, entry) = self.translation.page_among_nodes(access.page, line, self.parameters.node());
+            if self.translation.of(core.into()).is_some_and(|walks| walks.warm(page)) {
+                self.warm_core(core, entry, false);
+            }
+        }
+        self.warm_core(core, line, access.store)
     }
 }
 

@@ -28,6 +28,7 @@ use super::{MOST_AGENTS, Model, Stores, Times};
 use crate::uncore::ModelError;
 use pericore_facts::emerald_rapids::{LinkCodes, Shape, SubchannelPlace};
 use pericore_parts::program::Program;
+use pericore_parts::translation::Translation;
 use pericore_parts::work::Work;
 use pericore_workload::{MemoryConditions, Nodes, ProgramSettings, ProgramSource, Scenario};
 
@@ -68,6 +69,7 @@ impl Model {
             pool: Pool::new(),
             threads: Vec::new(),
             cores: (0..all * cores).map(core).collect(),
+            translation: Translation::off(),
             l2s: AllL2s::new(usize::from(all * cores)),
             agents: Box::new(std::array::from_fn(|_| Agent::new(parameters.tor_entries, parameters.home_entries))),
             slices: AllSlices::new(usize::from(all) * address::AGENTS as usize),

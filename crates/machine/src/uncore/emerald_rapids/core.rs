@@ -1,7 +1,7 @@
 //! A core: its L2, its buffers, and the threads that run on it.
 
-use pericore_engine::Tick;
 use pericore_engine::search::matches;
+use pericore_engine::{NEVER, Tick};
 
 use super::tags::sizes::{L2_SET_BITS, L2_WAYS};
 use super::tags::{AllTags, Tags};
@@ -31,12 +31,14 @@ pub struct Thread {
     pub core: u16,
     /// When the next access can start.
     pub ready: Tick,
+    /// When the access that is to start next would have, had its page been known; [`NEVER`] if it was.
+    pub delayed_since: Tick,
     /// An access that was made but could not start.
     pub held: Option<Aimed>,
     /// The access after that, made early so that the host can bring what it looks up.
     pub coming: Option<Aimed>,
     pub state: ThreadState,
-    /// Accesses so far, which time the chores.
+    /// Accesses so far, which time the background traffic.
     pub accesses: u64,
     /// The line of the access before: an access to it again hits the L1.
     pub last_line: u32,
@@ -47,6 +49,11 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// When a load began that is about to start, or has started.
+    pub const fn began(&mut self) -> Tick {
+        if self.delayed_since == NEVER { self.ready } else { std::mem::replace(&mut self.delayed_since, NEVER) }
+    }
+
     /// Makes no more accesses, and says how many it would have made.
     pub fn stop(&mut self) -> u64 {
         self.generator.stop() + u64::from(self.coming.take().is_some())

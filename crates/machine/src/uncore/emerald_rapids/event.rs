@@ -85,6 +85,8 @@ pub enum Event {
     /// Data of an expander arrives at its link, and goes onto the mesh.
     ExpanderData,
     ExpanderSent,
+    /// A page walk of a core ends.
+    Walked,
 }
 
 impl Event {
@@ -133,6 +135,7 @@ impl Event {
         Self::ExpanderStep,
         Self::ExpanderData,
         Self::ExpanderSent,
+        Self::Walked,
     ];
 
     /// An event of a thread, agent, request or device.

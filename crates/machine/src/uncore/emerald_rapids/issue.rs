@@ -1,5 +1,7 @@
 //! The core side of the model: threads issue accesses, misses become requests, data comes back.
 
+mod pages;
+
 use pericore_engine::Tick;
 
 use super::Model;
@@ -72,16 +74,22 @@ impl Model {
         let pace = self.times.paces[usize::from(self.socket_of(self.threads[index].core))];
         for _ in 0..RUN_AHEAD {
             let Some((access, line)) = self.next_access(thread) else {
-                self.finish(thread, reader);
+                self.come_to_end(thread, reader);
                 return;
             };
+            if access.page != 0 {
+                if self.find_page(thread, (access, line), reader) {
+                    continue;
+                }
+                return;
+            }
             let state = &mut self.threads[index];
             let (core, at) = (state.core, state.ready.max(self.now));
             let again = state.last_line == line && !access.store;
             let hit = again || self.l2s.at(core).access(line, access.store);
             if hit {
                 state.last_line = line;
-                let began = state.ready;
+                let began = state.began();
                 state.ready = at + if access.blocking { pace.l2_latency } else { pace.hit_interval };
                 if access.blocking {
                     self.work.dependent.add(began, state.ready);
@@ -89,7 +97,7 @@ impl Model {
                 let pause = self.pause_of(thread);
                 self.threads[index].ready += pause;
                 self.work.done += 1;
-                self.chores(thread, line, reader);
+                self.background_traffic(thread, line, reader);
                 continue;
             }
             if at > self.now {
@@ -111,7 +119,7 @@ impl Model {
                     let kind = self.kind_of(access, line);
                     let request = self.request(kind, core, line, thread, reader);
                     self.prefetch(thread, line, access.store, reader);
-                    self.chores(thread, line, reader);
+                    self.background_traffic(thread, line, reader);
                     if access.blocking {
                         self.threads[index].state = ThreadState::ForData(request);
                         return;
@@ -136,7 +144,7 @@ impl Model {
 
     /// What a load or store asks for when it misses. A copy stores to whole lines: while memory is heavily loaded, cores
     /// own them without reading them first. Streaming stores own nothing at all.
-    fn kind_of(&self, access: Access, line: u32) -> Kind {
+    pub(super) fn kind_of(&self, access: Access, line: u32) -> Kind {
         if !access.store {
             return Kind::DataRead;
         }
@@ -195,7 +203,7 @@ impl Model {
         }
         for ahead in 1..=3 {
             let next = line + ahead;
-            if address::target(next) == address::target(line) && self.take_prefetch(core, next, store) {
+            if self.may_prefetch(line, next) && self.take_prefetch(core, next, store) {
                 let kind = if store { Kind::OwnershipPrefetch } else { Kind::DataPrefetch };
                 self.request(kind, core, next, u16::MAX, reader);
             }
@@ -243,19 +251,24 @@ impl Model {
             self.work.done += 1;
         }
         self.pool.remove(request);
+        self.entry_comes(origin, line);
         self.resume(origin, Some(request), reader);
     }
 
     /// A buffer of a core is free again, and perhaps a request's data has come: threads that waited for it go on.
     pub(super) fn resume<R: Readers>(&mut self, core: u16, arrived: Option<RequestId>, reader: &mut R) {
+        if self.translation.is_on() {
+            self.go_on_with_pages(core, reader);
+        }
         for turn in 0..u16::from(self.parameters.threads_per_core) {
             let thread = self.thread_of(core, turn);
             let Some(state) = self.threads.get_mut(usize::from(thread)) else { return };
             match state.state {
                 ThreadState::ForBuffer => {}
                 ThreadState::ForData(request) if Some(request) == arrived => {
-                    let began = std::mem::replace(&mut state.ready, self.now + self.times.mesh_to_use);
-                    self.work.dependent.add(began, state.ready);
+                    let (began, usable) = (state.began(), self.now + self.times.mesh_to_use);
+                    state.ready = usable;
+                    self.work.dependent.add(began, usable);
                 }
                 _ => continue,
             }
@@ -267,7 +280,7 @@ impl Model {
     /// What a system does besides its workload: fetches code, walks pages, flushes a line, looks at a device, prefetches into the
     /// LLC; wakes other cores, lets interrupts in, reads a register, needs a random number. Rates are assumptions, low
     /// enough to leave bandwidth alone.
-    fn chores<R: Readers>(&mut self, thread: u16, line: u32, reader: &mut R) {
+    fn background_traffic<R: Readers>(&mut self, thread: u16, line: u32, reader: &mut R) {
         if !self.system {
             return;
         }

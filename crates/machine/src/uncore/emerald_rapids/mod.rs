@@ -37,7 +37,7 @@ mod tags;
 mod tests;
 mod times;
 
-use core::{AllL2s, Core, Thread};
+use core::{Aimed, AllL2s, Core, Thread};
 
 use address::Map;
 use agent::{Agent, AllSlices};
@@ -67,6 +67,7 @@ pub use parameters::{Parameters, SETTINGS};
 use pericore_facts::emerald_rapids::{Clocks, Readers, Reason, Ring, UnitInstance};
 use pericore_parts::lanes::Lanes;
 use pericore_parts::program::ByFunction;
+use pericore_parts::translation::Translation;
 use pericore_parts::work::{Work, Worker};
 use pericore_workload::{MemoryConditions, Workload};
 
@@ -102,6 +103,8 @@ pub struct Model {
     threads: Vec<Thread>,
     cores: Vec<Core>,
     l2s: AllL2s,
+    /// Looks the pages of what runs up, if it has any.
+    translation: Translation<Aimed>,
     agents: Box<[Agent; MOST_AGENTS]>,
     slices: AllSlices,
     slice_size: TagSize,
@@ -269,6 +272,7 @@ impl Model {
             Event::ExpanderData => self.expander_data(subject, reader),
             Event::ExpanderSent => self.expander_sent(subject, reader),
             Event::PeerBack => self.peer_back(subject, reader),
+            Event::Walked => self.resume(subject, None, reader),
         }
     }
 

@@ -13,6 +13,7 @@ use super::tags::sizes::{MOST_SET_BITS, MOST_WAYS};
 use crate::uncore::{CORES, SLICES, Settable, Setting};
 use pericore_facts::emerald_rapids::Clocks;
 use pericore_parts::settings::CLOSED_PAGES;
+use pericore_parts::translation::TranslationSizes;
 use pericore_workload::{Limits, MessageKind, PhaseSetting, PhaseSettings};
 
 /// Devices behind a socket's CXL links.
@@ -119,6 +120,8 @@ pub struct Parameters {
     pub fill_buffers: u8,
     /// Instructions that a core has under way: entries of its reorder buffer.
     pub reorder_buffer: u64,
+    /// What it looks pages up with.
+    pub translation: TranslationSizes,
     /// Prefetches that it can have under way besides.
     pub prefetch_buffers: u8,
     /// Writebacks that it can have under way.
@@ -301,6 +304,7 @@ impl Parameters {
             range(name, clock, 1, self.grid_mhz)?;
             range(name, clock, self.grid_mhz / (self.grid_mhz / clock), self.grid_mhz)?;
         }
+        self.translation.check()?;
         range("fill_buffers", self.fill_buffers.into(), 1, 16)?;
         range("prefetch_buffers", self.prefetch_buffers.into(), 1, 16)?;
         range("writeback_buffers", self.writeback_buffers.into(), 1, 64)?;

@@ -1,5 +1,6 @@
 //! Phases of a scenario: what begins and ends with them.
 
+use pericore_engine::NEVER;
 use pericore_facts::emerald_rapids::Readers;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -53,6 +54,7 @@ impl Model {
             generator: Generator::new(workload, number),
             core: self.core_number((first + number % around) as u8, ((number / around + first_core) % active) as u8),
             ready: self.now,
+            delayed_since: NEVER,
             held: None,
             coming: None,
             state: ThreadState::Running,
@@ -62,6 +64,7 @@ impl Model {
             last_miss: [u32::MAX / 2; 2],
         };
         self.threads = (0..workload.threads).map(thread).collect();
+        self.translation = self.translation_for(workload);
         self.remote = workload.remote;
         self.expander = workload.expander;
         self.stores = match workload.kind {

@@ -16,6 +16,9 @@ pub struct CoreTimes {
     pub hit_interval: Tick,
     pub request_interval: Tick,
     pub l2_latency: Tick,
+    /// Of a page that only the second level of the TLB has, and of a walk besides its read.
+    pub second_tlb: Tick,
+    pub walk: Tick,
 }
 
 impl CoreTimes {
@@ -27,6 +30,8 @@ impl CoreTimes {
             hit_interval: ticks(parameters.hit_interval),
             request_interval: ticks(parameters.request_interval),
             l2_latency: ticks(parameters.l2_latency),
+            second_tlb: ticks(parameters.translation.second_cycles),
+            walk: ticks(parameters.translation.walk_cycles),
         }
     }
 }

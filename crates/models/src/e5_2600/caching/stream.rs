@@ -27,10 +27,16 @@ impl Model {
                 self.wheel.schedule(state.ready, Event::Issue.of(thread));
                 return;
             }
-            let Some(&mut Wanted { line, whole, .. }) = state.next_access() else {
-                state.state = ThreadState::Finished;
+            let Some(&mut Wanted { line, page, whole, .. }) = state.next_access() else {
+                self.threads[index].state = self.state_at_end(thread);
                 return;
             };
+            if page != 0 {
+                if self.find_page(thread, reader) {
+                    continue;
+                }
+                return;
+            }
             if !self.stream_out(thread, line, whole, reader) {
                 self.threads[index].state = ThreadState::ForBuffer;
                 return;

@@ -38,7 +38,15 @@ impl Warming for Model {
         match kind {
             ThreadKind::Device if access.store && access.whole => self.warm_device(self.map.socket(core.into()), line),
             ThreadKind::Device | ThreadKind::Streaming => false,
-            ThreadKind::Cached => self.warm_core(core, line, access.store),
+            ThreadKind::Cached => {
+                if access.page != 0 {
+                    let (page, entry) = self.translation.page_among_nodes(access.page, line, self.parameters.node());
+                    if self.translation.of(core.into()).is_some_and(|walks| walks.warm(page)) {
+                        self.warm_core(core, entry, false);
+                    }
+                }
+                self.warm_core(core, line, access.store)
+            }
         }
     }
 }

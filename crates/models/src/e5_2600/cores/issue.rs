@@ -34,10 +34,16 @@ impl Model {
             let at = state.ready.max(self.now);
             let (core, tid) = (state.core, state.tid);
             let Some(access) = state.next_access() else {
-                state.state = ThreadState::Finished;
+                self.threads[index].state = self.state_at_end(thread);
                 return;
             };
-            let Wanted { line, store, blocking, .. } = *access;
+            let Wanted { line, page, store, blocking, .. } = *access;
+            if page != 0 {
+                if self.find_page(thread, reader) {
+                    continue;
+                }
+                return;
+            }
             let cache = &mut self.cores[usize::from(core)];
             let (level, evicted) = if access.misses { (Level::Miss, None) } else { cache.access(line, store) };
             let (interval, latency) = match level {
@@ -85,7 +91,7 @@ impl Model {
             };
             state.held = None;
             if blocking {
-                self.work.dependent.add(state.ready, at + latency);
+                self.work.dependent.add(state.began(), at + latency);
             }
             state.ready = at + if blocking { latency } else { interval } + state.pause(&self.work.course);
             self.work.done += 1;
@@ -110,7 +116,7 @@ impl Model {
     }
 
     #[inline(always)]
-    fn send_request<R: E5Reader>(
+    pub(in crate::e5_2600) fn send_request<R: E5Reader>(
         &mut self,
         kind: RequestKind,
         core: u8,
@@ -205,8 +211,12 @@ impl Model {
             // Its accesses were done when they were sent out.
             [cache.fill_l2(line, right), None]
         } else {
-            self.work.done += 1;
-            cache.fill(line, right)
+            let evicted = cache.fill(line, right);
+            // What a walk reads is no access of the workload.
+            if !self.translation.is_on() || !self.entry_comes(core, line) {
+                self.work.done += 1;
+            }
+            evicted
         };
         // A hit stays in the table of requests until the core has its data: requests that wait for the line go to that
         // core. A miss left it when the line was filled.
@@ -232,6 +242,9 @@ impl Model {
     /// A buffer of a core is free again, and perhaps a request's line has come: threads that waited for it go on.
     #[inline(always)]
     fn rouse_threads<R: E5Reader>(&mut self, core: u8, arrived: Option<(RequestId, u32)>, reader: &mut R) {
+        if self.translation.is_on() {
+            self.go_on_with_pages(core, reader);
+        }
         let socket = self.map.socket(core.into());
         let ring_to_use = self.latency.paces[usize::from(socket)].ring_to_use;
         let (mut next, step) = self.assignment.threads(core.into(), socket);
@@ -244,7 +257,8 @@ impl Model {
             match state.state {
                 ThreadState::ForBuffer => {}
                 ThreadState::ForData(request) if arrived.is_some_and(|(arrived, _)| arrived == request) => {
-                    let began = std::mem::replace(&mut state.ready, self.now + ring_to_use);
+                    let began = state.began();
+                    state.ready = self.now + ring_to_use;
                     self.work.dependent.add(began, state.ready);
                 }
                 _ => continue,

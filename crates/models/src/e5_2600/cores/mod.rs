@@ -2,6 +2,7 @@
 
 mod bounces;
 mod issue;
+mod pages;
 mod program;
 mod ring_sink;
 mod thread;

@@ -1,6 +1,6 @@
 //! The threads that run on cores, and those of devices.
 
-use pericore_engine::Tick;
+use pericore_engine::{NEVER, Tick};
 
 use pericore_parts::core::ThreadState;
 use pericore_parts::line::LINE_BYTES;
@@ -21,6 +21,8 @@ pub enum ThreadKind {
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     pub line: u32,
+    /// Its page, as [`Access::page`] has it, until that is known.
+    pub page: u32,
     pub store: bool,
     /// Of a streaming store, the whole line is written.
     pub whole: bool,
@@ -40,6 +42,8 @@ pub struct Thread {
     pub tid: u8,
     /// When the next access can start.
     pub ready: Tick,
+    /// When the access that is to start next would have, had its page been known; [`NEVER`] if it was.
+    pub delayed_since: Tick,
     /// The access that is to start next, once it is made.
     pub held: Option<Wanted>,
     pub state: ThreadState,
@@ -62,14 +66,20 @@ impl Thread {
         }
     }
 
+    /// When a load began that is about to start, or has started.
+    #[inline]
+    pub const fn began(&mut self) -> Tick {
+        if self.delayed_since == NEVER { self.ready } else { std::mem::replace(&mut self.delayed_since, NEVER) }
+    }
+
     /// The access that is to start next: one that could not before, or a new one, until there are no more. The thread
     /// holds it until it has started.
     #[inline(always)]
     pub fn next_access(&mut self) -> Option<&mut Wanted> {
         if self.held.is_none() {
-            let Access { address, store, whole, blocking, .. } = self.generator.next_access()?;
+            let Access { address, page, store, whole, blocking, .. } = self.generator.next_access()?;
             let line = (self.placement.place(address) / LINE_BYTES) as u32;
-            self.held = Some(Wanted { line, store, whole, blocking, misses: false });
+            self.held = Some(Wanted { line, page, store, whole, blocking, misses: false });
         }
         self.held.as_mut()
     }

@@ -173,6 +173,26 @@ struct Filling<'a> {
 /// Lines that are on their way to the slices.
 const LATER: usize = 16;
 
+impl Filling<'_> {
+    /// A core loads or stores a line; true if it came from memory.
+    fn reach(&mut self, core: u16, line: u32, store: bool) -> bool {
+        if self.model.l2s.at(core).access(line, store) {
+            return false;
+        }
+        let (found, old) = self.model.warm_miss(core, line, store);
+        if let Some(old) = old {
+            self.model.foresee_tags(core, old.0);
+            self.leaving.push_back((core, old));
+        }
+        if self.leaving.len() >= LATER
+            && let Some((core, old)) = self.leaving.pop_front()
+        {
+            self.model.warm_leave(core, old);
+        }
+        found == FoundIn::Memory
+    }
+}
+
 impl Warming for Filling<'_> {
     fn threads(&self) -> usize {
         // Streaming stores leave nothing in the caches.
@@ -193,20 +213,11 @@ impl Warming for Filling<'_> {
             let stays = access.store && (access.whole || access.aim == DeviceAim::Part);
             return stays && self.model.warm_device(core, line);
         }
-        if self.model.l2s.at(core).access(line, access.store) {
-            return false;
+        if access.page != 0 && self.model.translation.of(core.into()).is_some_and(|walks| walks.warm(access.page)) {
+            let entry = self.model.entry_of(core, access.page);
+            self.reach(core, entry, false);
         }
-        let (found, old) = self.model.warm_miss(core, line, access.store);
-        if let Some(old) = old {
-            self.model.foresee_tags(core, old.0);
-            self.leaving.push_back((core, old));
-        }
-        if self.leaving.len() >= LATER
-            && let Some((core, old)) = self.leaving.pop_front()
-        {
-            self.model.warm_leave(core, old);
-        }
-        found == FoundIn::Memory
+        self.reach(core, line, access.store)
     }
 
     fn finish(&mut self) {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use pericore_catalog::tables::PARTS;
 use pericore_dram::Timing;
 use pericore_engine::ParameterError;
+use pericore_parts::translation::{TlbSize, TranslationSizes};
 use toml::{Table, Value};
 
 use super::super::layout::{Floor, FloorError};
@@ -225,6 +226,13 @@ fn parameters(family: &'static str, mut of: Values) -> Result<Parameters, PartEr
         memory_mhz: timing("memory", &memory)?.0,
         fill_buffers: of.number("fill_buffers")?,
         reorder_buffer: of.number("reorder_buffer")?,
+        translation: TranslationSizes {
+            first: [of.tlb("tlb_first")?, of.tlb("tlb_first_large")?],
+            second: [of.tlb("tlb_second")?, of.tlb("tlb_second_large")?],
+            second_cycles: of.number("tlb_second_cycles")?,
+            walk_cycles: of.number("walk_cycles")?,
+            walkers: of.number("walkers")?,
+        },
         prefetch_buffers: of.number("prefetch_buffers")?,
         writeback_buffers: of.number("writeback_buffers")?,
         hit_interval: of.number("hit_interval")?,
@@ -314,6 +322,17 @@ impl Values {
         let numbers = found.as_array().map(|list| list.iter().filter_map(Value::as_integer));
         let small = numbers.map(|all| all.filter_map(|number| u8::try_from(number).ok()).collect::<Vec<_>>());
         small.and_then(|all| all.try_into().ok()).ok_or_else(|| refused("ratios", &found))
+    }
+
+    /// Entries and ways of a TLB.
+    fn tlb(&mut self, key: &'static str) -> Result<TlbSize, PartError> {
+        let found = self.take(key)?;
+        let numbers = found.as_array().map(|list| list.iter().filter_map(Value::as_integer));
+        let small = numbers.map(|all| all.filter_map(|number| u16::try_from(number).ok()).collect::<Vec<_>>());
+        match small.as_deref() {
+            Some(&[entries, ways]) => Ok(TlbSize { entries, ways }),
+            _ => Err(refused(key, &found)),
+        }
     }
 
     fn section(&mut self, key: &'static str) -> Result<Table, PartError> {
