@@ -7,6 +7,7 @@ mod footprints;
 mod latency;
 mod memory;
 mod one_core;
+mod page_walks;
 mod power;
 mod raw;
 mod silicon;

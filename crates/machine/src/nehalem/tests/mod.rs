@@ -54,6 +54,9 @@ const ODD: Tick = 1_000_003;
 /// Small enough for a quick test, and between them every path of the model.
 const WORKLOADS: &[&str] = &[
     "stream:requests=6000",
+    "random:requests=4000,footprint=64M,read=60,pages=4K",
+    "2 chase:requests=2000,footprint=512M,threads=4,remote=30,pages=2M",
+    "ntstore:requests=3000,threads=4,footprint=64M,stride=3k,pages=4K",
     "closed random:requests=4000,footprint=1G,read=60",
     "closed ntstore:requests=3000,threads=8,footprint=1G",
     "stream:requests=6000,read=0,footprint=2M",

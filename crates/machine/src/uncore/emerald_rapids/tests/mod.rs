@@ -45,6 +45,8 @@ const WORKLOADS: &[&str] = &[
     "two random:requests=12000,read=40,threads=128,footprint=256k,remote=60",
     "two stream:requests=8000,threads=64,stride=16M,footprint=64G,read=20,remote=50",
     "two chase:requests=600,remote=5,footprint=256M",
+    "two random:requests=8000,threads=128,footprint=256M,read=60,remote=30,cxl=10,pages=4K",
+    "snc=4 chase:requests=1000,threads=8,footprint=8G,pages=2M",
     "two snc=4 random:requests=6000,read=60,threads=256,footprint=1M,remote=20,cxl=20",
     "two ntstore:requests=4000,threads=128,remote=100,partial=20,footprint=256M",
     "two mixed:requests=12000,threads=256,read=40,remote=100,footprint=16G",
