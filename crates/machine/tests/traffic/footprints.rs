@@ -29,10 +29,10 @@ fn an_llc_of_twenty_megabytes_misses_before_it_is_full() {
     }
 }
 
-/// By hand, 20 MiB: 8.9 % of the loads take 51 ns longer than the others, since memory has their lines, or 4.5 ns on the
-/// average. The TLB has 512 of 5,120 pages; the lines of the others' entries are 640, of which with as many of data as
-/// come between them the L1 has a third and the L2 the others. Nine loads of ten walk, in 19 cycles and 4 or 12: 28 of 2.7
-/// GHz, or 9.4 ns on the average.
+/// By hand, 20 MiB: 8.9 % of the loads take 51 ns longer than the others, since memory has their lines, or 4.5 ns on
+/// the average. The TLB has 512 of 5,120 pages; the lines of the others' entries are 640, of which with as many of data
+/// as come between them the L1 has a third and the L2 the others. Nine loads of ten walk, in 19 cycles and 4 or 12: 28
+/// of 2.7 GHz, or 9.4 ns on the average.
 #[test]
 fn near_the_llcs_size_walks_cost_more_than_misses() {
     let [(_, small), (_, large)] = [PageSize::Small, PageSize::Large].map(|pages| measured("e5-2680", pages, 20 << 20));
