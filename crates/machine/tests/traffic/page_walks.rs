@@ -57,7 +57,9 @@ fn other_machines_read_as_many() {
         (0..8).for_each(|channel| count_on_emr_channel(&mut emr, channel, 0, 0xcf05));
         finish(&mut emr);
         let reads: u64 = (0..8).map(|channel| emr_channel_count(&mut emr, channel, 0)).sum();
-        assert_eq!(reads, 65_536 + tables, "Emerald Rapids{pages}");
+        // With prefetches of memory a line is read twice now and then (decision 0033).
+        let all = 65_536 + tables;
+        assert!((all..all + 5).contains(&reads), "Emerald Rapids{pages}: {reads}, {all} are needed");
     }
 }
 
