@@ -57,9 +57,9 @@ fn other_machines_read_as_many() {
         (0..8).for_each(|channel| count_on_emr_channel(&mut emr, channel, 0, 0xcf05));
         finish(&mut emr);
         let reads: u64 = (0..8).map(|channel| emr_channel_count(&mut emr, channel, 0)).sum();
-        // With prefetches of memory a line is read twice now and then (decision 0033).
+        // A miss brings the three lines behind it, too: up to three behind the last one.
         let all = 65_536 + tables;
-        assert!((all..all + 5).contains(&reads), "Emerald Rapids{pages}: {reads}, {all} are needed");
+        assert!((all..=all + 3).contains(&reads), "Emerald Rapids{pages}: {reads}, {all} are needed");
     }
 }
 
