@@ -3,7 +3,7 @@
 use pericore_dram::{Arrival, Outcome, Pending};
 use pericore_engine::Tick;
 
-pub mod ahead;
+mod ahead;
 pub mod credits;
 mod special;
 

@@ -20,15 +20,6 @@ const CAM_ENTRIES: u8 = 32;
 /// Addresses that may wait at an agent's mesh stop with the prefetch behind them (assumption).
 const CREDITS: u64 = 4;
 
-/// A channel's prefetch CAM.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PrefetchCam {
-    /// Entries that are taken.
-    pub entries: u8,
-    /// The cycle after the last prefetch came, in ticks.
-    next: Tick,
-}
-
 /// Who sends a prefetch for a request of this kind, if anybody does: data alone is read ahead.
 const fn sender(kind: Kind) -> Option<PrefetchSender> {
     match kind {

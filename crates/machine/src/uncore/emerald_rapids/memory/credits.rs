@@ -1,6 +1,8 @@
-//! Credits of the memory controllers' queues.
+//! Credits of the memory controllers' queues, and entries of prefetch CAMs.
 
 use std::collections::VecDeque;
+
+use pericore_engine::Tick;
 
 use super::super::request::RequestId;
 
@@ -59,4 +61,13 @@ impl Credits {
     pub const fn is_heavy_load(&self) -> bool {
         self.reads as u16 * 4 <= self.all_reads as u16
     }
+}
+
+/// A channel's prefetch CAM.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PrefetchCam {
+    /// Entries that are taken.
+    pub entries: u8,
+    /// The cycle after the last prefetch came, in ticks.
+    pub next: Tick,
 }

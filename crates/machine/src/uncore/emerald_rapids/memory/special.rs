@@ -1,5 +1,5 @@
-//! Isochronous requests at the memory controllers: they have credits of their own, so that nothing else fills the queues
-//! before them.
+//! Isochronous requests at the memory controllers: they have credits of their own, so that nothing else fills the
+//! queues before them.
 
 use pericore_dram::Pending;
 
@@ -21,7 +21,7 @@ impl Model {
         }
         credits.special[queue] -= 1;
         if writes && credits.special[queue] == 0 {
-            self.tell_special(number, true, reader);
+            self.report_special(number, true, reader);
         }
         true
     }
@@ -35,12 +35,12 @@ impl Model {
         }
         credits.special[queue as usize] += 1;
         if queue == Pending::Writes && credits.special[queue as usize] == 1 {
-            self.tell_special(number, false, reader);
+            self.report_special(number, false, reader);
         }
     }
 
     /// The event is of the channel: one of its subchannels has no credit for an isochronous write.
-    fn tell_special<R: Readers>(&self, number: usize, gone: bool, reader: &mut R) {
+    fn report_special<R: Readers>(&self, number: usize, gone: bool, reader: &mut R) {
         if self.credits[number ^ 1].special[Pending::Writes as usize] > 0 {
             let (unit, half) = seen_of(number);
             reader.read(self.now, Fact::MemoryUnit(unit, MemoryUnitFact::NoSpecialCredit(half, gone)));
