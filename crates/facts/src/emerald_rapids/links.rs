@@ -21,6 +21,12 @@ pub const OWN_CREDITS: u8 = 2;
 pub const FLOW_ROOM: [u8; 3] = [8, 4, 8];
 /// See [`FLOW_ROOM`].
 pub const FLOW_LEAST: [u8; 3] = [2, 0, 3];
+/// Writebacks that wait for their home to fetch them, beside the flow queues (assumption: what a link brings at full
+/// rate while a word goes to the agent and back).
+pub const UNFETCHED: u8 = 48;
+/// Completions of lines that memory has sent straight to a link, which M3UPI owes to it (assumption:
+/// twice what is on its way at full rate).
+pub const COMPLETIONS: u8 = 8;
 /// Kinds of credits of a link for those who take its messages: requests, snoops and writebacks at agents; bypass
 /// messages at stacks 0 and 1 together, at stacks 2 to 5, and at the system agent; standard messages.
 pub const TAKERS: usize = 10;
@@ -105,6 +111,17 @@ impl LinkPacket {
         if self.message.has_line() { 4 } else { 1 }
     }
 
+    /// Shared credits that it is given when it wins: as many as a line needs for all of the block ring. What it does
+    /// not need comes back in the next cycle.
+    pub const fn allotted(&self) -> u16 {
+        allotted(self.class())
+    }
+
+    /// It is fetched by its home, which hears of it by a message on the address ring.
+    pub const fn is_fetched(&self) -> bool {
+        matches!(self.message.class(), LinkClass::Writeback)
+    }
+
     /// The kind of credit towards its taker that it needs.
     pub fn taker_credit(&self) -> Option<usize> {
         match (self.message.class(), self.taker) {
@@ -123,6 +140,11 @@ impl LinkPacket {
         let line = if self.message.has_line() { 3 } else { 0 };
         std::array::from_fn(|slot| line + u32::from(slot == usize::from(self.slot)))
     }
+}
+
+/// Shared credits that a message of a class is given when it wins.
+pub const fn allotted(class: usize) -> u16 {
+    if class < ADDRESS_CLASSES { 1 } else { 4 }
 }
 
 /// Flits that a flit of headers takes with the lines of its messages, of which it has one at most.
@@ -162,12 +184,14 @@ pub struct Arbitration {
     pub outcomes: [[ArbitrationOutcome; LINK_CLASSES]; NETWORKS],
     /// Shared credits that are left for each network, whose turns follow each other.
     pub shared: [u16; NETWORKS],
-    /// The network whose winners are slotted into a flit, and how many messages that takes; `None` if nobody wins.
-    pub flit: Option<(u8, u8)>,
+    /// The network whose winners are slotted into a flit; `None` if nobody wins.
+    pub flit: Option<u8>,
+    /// Only the first of them is: the flit before has not gone yet.
+    pub ahead: bool,
     /// Uncore cycles in which the same comes out: those in which nothing can pay are one.
     pub times: u32,
-    /// Classes whose first message could pay, and would have had room in the flit.
-    pub left_over: [[bool; LINK_CLASSES]; NETWORKS],
+    /// A line that memory has sent straight to the link may not ask, for want of a completion credit, by network.
+    pub incomplete: [bool; NETWORKS],
 }
 
 impl Arbitration {
@@ -213,88 +237,4 @@ pub enum LinkWidth {
     Half,
     /// The link is shut down (L1).
     Off,
-}
-
-/// What happens at one end of a link.
-#[derive(Debug, Clone, Copy)]
-pub enum LinkFact {
-    /// A message comes off the mesh to an idle link, and goes into a flit of its own.
-    PassesGate(LinkPacket),
-    /// It waits for the link.
-    WaitsAtGate(LinkPacket),
-    /// It goes into a flit.
-    LeavesGate(LinkPacket),
-    /// A message in a flit takes its credits.
-    Pays(LinkPacket),
-    /// The networks arbitrate.
-    Arbitrates(Arbitration),
-    /// The link layer has room again for the next flit.
-    Resumes {
-        /// After so many uncore cycles.
-        cycles: u32,
-        /// In so many of these a line waited.
-        lines: u32,
-    },
-    /// It has: messages of a network, on the address ring (0) or the data ring, have waited for so many of these.
-    MadeNoProgress {
-        /// Virtual network.
-        network: u8,
-        /// Ring.
-        ring: u8,
-        /// Uncore cycles.
-        cycles: u32,
-    },
-    /// A flit of so many messages goes to the link layer: with lines, beside a line that is being sent, into the send
-    /// queue or past it.
-    Ships {
-        /// Messages.
-        messages: u8,
-        /// Some have a line.
-        lines: bool,
-        /// A line is being sent.
-        beside_line: bool,
-        /// It waits.
-        queued: bool,
-    },
-    /// It leaves for the other socket.
-    Leaves {
-        /// It has waited.
-        queued: bool,
-        /// It has lines.
-        lines: bool,
-    },
-    /// The header of a message, with its line if it has one, goes out (`false`) or comes in.
-    Crosses(LinkPacket, bool),
-    /// A flit was damaged on its way here.
-    Damaged,
-    /// Credits for the peer go out in a slot.
-    GivesCredits(ReturnedCredits),
-    /// Credits come back in a slot.
-    GetsCredits(ReturnedCredits),
-    /// A message that came in goes past its slot's receive queue, where by slot something waits.
-    PassesReceiver(LinkPacket, [bool; 3]),
-    /// It waits there.
-    WaitsAtReceiver(LinkPacket, [bool; 3]),
-    /// It leaves the receive queue.
-    LeavesReceiver(LinkPacket),
-    /// What is first in a receive queue finds no room in its flow queue.
-    FindsNoRoom(FlowRing),
-    /// A message leaves the link layer past its flow queue.
-    PassesFlow(LinkPacket),
-    /// It leaves the link layer for its flow queue.
-    EntersFlow(LinkPacket),
-    /// It could leave its flow queue in this cycle, and another one of its ring does.
-    StaysInFlow(LinkPacket),
-    /// It leaves the flow queue.
-    LeavesFlow(LinkPacket),
-    /// It goes onto the mesh, and takes a credit of its taker.
-    GoesOn(LinkPacket),
-    /// A credit of a taker of a kind is back.
-    TakerReady(u8),
-    /// The direction from here changes its width, which it has had from the start if it had none.
-    Width(Option<LinkWidth>, LinkWidth),
-    /// This end asks the other to shut down, which is so.
-    ShutsDown(bool),
-    /// This end's physical layer trains, or has trained.
-    Trains(bool),
 }

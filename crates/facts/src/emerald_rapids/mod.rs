@@ -7,6 +7,7 @@ mod devices;
 mod fact;
 mod home;
 mod kind;
+mod link_facts;
 mod link_messages;
 mod links;
 mod mesh;
@@ -25,11 +26,12 @@ pub use devices::{
 pub use fact::{Fact, MemoryFact};
 pub use home::{DirectoryState, HomeRequest, MemoryAction, MemoryRequest, PrefetchFate, PrefetchSender, PrefetchSent};
 pub use kind::{Class, Found, Kind, Lookup, Queue, Target};
+pub use link_facts::{BlockHalves, Bypass, Limbo, LinkFact, RunAhead, SlotRequest};
 pub use link_messages::{LinkClass, LinkCodes, LinkMessage};
 pub use links::{
-    ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkFact,
+    ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, COMPLETIONS, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES,
     LinkPacket, LinkWidth, NARROWING, NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS,
-    TAKER_CREDITS, TAKERS, Taker, WIDENING, flits, own_of,
+    TAKER_CREDITS, TAKERS, Taker, UNFETCHED, WIDENING, allotted, flits, own_of,
 };
 pub use mesh::{Bridged, Dies, HALF_FULL, MOST_COLUMNS, MOST_ROWS, MOST_TILES, Message, PATIENCE, ROOM, Ring, Tile};
 pub use place::{SubchannelPlace, UnitInstance};

@@ -1,9 +1,7 @@
 //! The signals of arbitrations for the next flit of a link.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{
-    ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid, UnitInstance,
-};
+use pericore_facts::emerald_rapids::{Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid, UnitInstance};
 use pericore_hardware::signal::SignalSink;
 
 use super::emitter::SignalMaker;
@@ -57,46 +55,32 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         for (number, _) in (0..).zip(wins).filter(|&(_, won)| won) {
             self.happens(link, self.signals.lines.links.wins[number], at);
         }
-        if let Some((network, messages)) = arbitration.flit {
-            self.slots(link, usize::from(network), messages, winners, &arbitration.left_over, at);
+        for (network, _) in (0..).zip(arbitration.incomplete).filter(|&(_, incomplete)| incomplete) {
+            self.repeats(link, self.signals.lines.links.incomplete[network], arbitration.times, at);
+        }
+        if let Some(network) = arbitration.flit {
+            self.slots(link, usize::from(network), winners, arbitration.ahead, at);
         }
     }
 
-    /// The winners of a network go into a flit of so many messages; those of the other are held.
+    /// The winners of a network go into a flit; those of the other are held.
     fn slots(
         &mut self,
         link: UnitInstance,
         network: usize,
-        messages: u8,
         winners: [[Option<Paid>; 2]; NETWORKS],
-        left_over: &[[bool; LINK_CLASSES]; NETWORKS],
+        ahead: bool,
         at: Tick,
     ) {
         let lines = &self.signals.lines.links;
         let (held, attempted, slotted) = (lines.held[1 - network], lines.attempted, lines.slotted);
-        let [address, block] = winners[network];
-        // What travels on a credit of its own travels alone.
-        let alone = block.or(address) == Some(Paid::Own);
-        let header = lines.headers[if alone { 0 } else { usize::from(messages) }];
         if winners[1 - network] != [None; 2] {
             self.happens(link, held, at);
         }
-        if let (Some(address), Some(block)) = (address, block) {
-            let together = address == Paid::Shared && block == Paid::Shared;
+        if let [Some(address), Some(block)] = winners[network] {
             self.happens(link, attempted, at);
-            if together {
+            if !ahead && address == Paid::Shared && block == Paid::Shared {
                 self.happens(link, slotted, at);
-            }
-        }
-        self.happens(link, header, at);
-        for (ring, classes) in [0..ADDRESS_CLASSES, ADDRESS_CLASSES..LINK_CLASSES].into_iter().enumerate() {
-            if left_over.iter().any(|of| of[classes.clone()].contains(&true)) {
-                self.happens(link, self.signals.lines.links.cant_slot[ring], at);
-            }
-        }
-        for (network, classes) in (0..).zip(left_over) {
-            for (class, _) in (0..).zip(classes).filter(|&(_, left)| *left) {
-                self.happens(link, self.signals.lines.links.missed[network][class], at);
             }
         }
     }

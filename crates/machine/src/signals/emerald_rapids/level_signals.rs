@@ -1,6 +1,8 @@
 //! What lasts: how much of it there is, and who observes it.
 
-use pericore_facts::emerald_rapids::{INBOUND_DATA, INBOUND_READS, OWN_CREDITS, Shape, TAKER_CREDITS, UnitInstance};
+use pericore_facts::emerald_rapids::{
+    COMPLETIONS, INBOUND_DATA, INBOUND_READS, OWN_CREDITS, Shape, TAKER_CREDITS, UnitInstance,
+};
 
 use super::lines::Lines;
 use super::lines::binding::Line;
@@ -48,6 +50,7 @@ impl LevelSignals {
         for (level, room) in [
             (lines.devices.inbound_reads, INBOUND_READS.into()),
             (lines.devices.data_inside, INBOUND_DATA.into()),
+            (lines.links.outstanding, COMPLETIONS.into()),
             // Both halves of a channel.
             (lines.memory.powered_down, 2),
             (lines.memory.refreshing, 2),

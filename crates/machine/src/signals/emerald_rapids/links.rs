@@ -2,8 +2,8 @@
 
 use pericore_engine::Tick;
 use pericore_facts::emerald_rapids::{
-    ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LinkClass, LinkFact, LinkMessage, LinkPacket, LinkWidth,
-    NARROWING, NETWORKS, Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING, flits as flits_of,
+    ADDRESS_CLASSES, FLOW_ROOM, FlowRing, LinkClass, LinkFact, LinkMessage, LinkPacket, LinkWidth, NARROWING, NETWORKS,
+    Paid, ReturnedCredits, SHARED_CREDITS, UnitInstance, WIDENING, flits as flits_of,
 };
 use pericore_hardware::signal::SignalSink;
 
@@ -19,74 +19,6 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     pub(super) fn at_link(&mut self, link: UnitInstance, fact: LinkFact, at: Tick) {
         let lines = &self.signals.lines.links;
         match fact {
-            LinkFact::PassesGate(packet) => {
-                let (passed, header) = (lines.passed_gate, lines.headers[1]);
-                self.happens(link, passed, at);
-                self.happens(link, header, at);
-                self.prefetches(link, packet, at);
-                if packet.message == LinkMessage::ReadData {
-                    self.happens(link, self.signals.lines.links.prefetches_past, at);
-                }
-            }
-            LinkFact::WaitsAtGate(packet) => {
-                let level = lines.ingress[usize::from(packet.network)][packet.class()];
-                self.level::<true>(level, link, at);
-                self.prefetches(link, packet, at);
-            }
-            LinkFact::LeavesGate(packet) => {
-                let (slotted, block) = (lines.prefetches_slotted, lines.slots_block);
-                if packet.message == LinkMessage::ReadData {
-                    self.happens(link, slotted, at);
-                }
-                if packet.class() >= ADDRESS_CLASSES {
-                    self.happens(link, block, at);
-                }
-                let lines = &self.signals.lines.links;
-                self.level::<false>(lines.ingress[usize::from(packet.network)][packet.class()], link, at);
-            }
-            LinkFact::Pays(packet) => self.pays(link, packet, at),
-            LinkFact::Arbitrates(arbitration) => self.arbitrates(link, &arbitration, at),
-            LinkFact::MadeNoProgress { network, ring, cycles } => {
-                let line = lines.no_progress[usize::from(ring) % 2][usize::from(network) % NETWORKS];
-                self.repeats(link, line, cycles, at);
-            }
-            LinkFact::Resumes { cycles, lines: of_lines } => {
-                let ([headers, data], accumulates) = (lines.not_sent, lines.accumulates);
-                for (line, cycles) in [(headers, cycles), (accumulates, cycles), (data, of_lines)] {
-                    if cycles > 0 {
-                        self.repeats(link, line, cycles, at);
-                    }
-                }
-            }
-            LinkFact::Ships { messages, lines: has_line, beside_line, queued } => {
-                let [flits, in_flits] = lines.beside_line;
-                let (with_line, waits, past) = (lines.with_line, lines.waits_for_line, lines.sent_past);
-                let (in_path, queue) = (lines.in_path, lines.sent_queue);
-                if beside_line {
-                    self.happens(link, flits, at);
-                    self.repeats(link, in_flits, messages.into(), at);
-                }
-                if has_line {
-                    self.happens(link, with_line, at);
-                    if beside_line {
-                        self.happens(link, waits, at);
-                    }
-                }
-                if queued {
-                    (0..flits_of(has_line)).for_each(|_| self.level::<true>(queue, link, at));
-                } else {
-                    self.repeats(link, past, flits_of(has_line), at);
-                }
-                (0..flits_of(has_line)).for_each(|_| self.level::<true>(in_path, link, at));
-            }
-            LinkFact::Leaves { queued, lines: has_line } => {
-                let (in_path, queue) = (lines.in_path, lines.sent_queue);
-                self.keeps_clock(link, 3, flits_of(has_line), at);
-                (0..flits_of(has_line)).for_each(|_| self.level::<false>(in_path, link, at));
-                if queued {
-                    (0..flits_of(has_line)).for_each(|_| self.level::<false>(queue, link, at));
-                }
-            }
             LinkFact::Crosses(packet, received) => self.crosses(link, packet, received, at),
             LinkFact::Damaged => self.all(link, |lines| &lines.links.damaged, at),
             LinkFact::GivesCredits(credits) => self.gives_credits(link, &credits, at),
@@ -94,7 +26,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             LinkFact::PassesReceiver(packet, waiting) => {
                 let past = lines.received_past;
                 self.comes_in(link, packet, true, at);
-                for (line, flits) in past.into_iter().zip(packet.flits()) {
+                // A slot without a flit has nothing to say, whose loss would not show.
+                for (line, flits) in past.into_iter().zip(packet.flits()).filter(|&(_, flits)| flits > 0) {
                     self.repeats(link, line, flits, at);
                 }
                 for (other, _) in (0..3).zip(waiting).filter(|&(_, waits)| waits) {
@@ -102,8 +35,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                     past.into_iter().for_each(|line| self.happens(link, line, at));
                 }
             }
-            LinkFact::WaitsAtReceiver(packet, waiting) => {
-                let not_past = lines.not_past[packet.lane() as usize];
+            LinkFact::WaitsAtReceiver(packet, waiting, lane) => {
+                let not_past = lines.not_past[lane as usize];
                 self.comes_in(link, packet, false, at);
                 if !waiting[usize::from(packet.slot)] {
                     self.happens(link, not_past, at);
@@ -113,7 +46,10 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             LinkFact::LeavesReceiver(packet) => {
                 self.received(link, packet, false, at);
             }
-            LinkFact::FindsNoRoom(lane) => self.happens(link, lines.no_room[lane as usize], at),
+            LinkFact::FindsNoRoom(lane, little) => {
+                let line = lines.no_room[lane as usize][usize::from(little)];
+                line.into_iter().for_each(|line| self.happens(link, line, at));
+            }
             LinkFact::PassesFlow(packet) => {
                 let line = lines.passed_flow[usize::from(packet.slot)];
                 self.frees(link, packet, at);
@@ -122,15 +58,24 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             LinkFact::EntersFlow(packet) => {
                 self.frees(link, packet, at);
                 self.flow(link, packet, true, at);
-                let lane = packet.lane() as usize;
-                let lines = &self.signals.lines.links;
-                let (last, entered) = (lines.last_places[lane], &lines.blocks_entered[usize::from(packet.network)]);
+                let entered = &self.signals.lines.links.blocks_entered[usize::from(packet.network)];
                 let entered = (packet.lane() == FlowRing::Block).then(|| entered[packet.class() - ADDRESS_CLASSES]);
                 entered.into_iter().for_each(|line| self.happens(link, line, at));
-                if self.in_flow(link, packet.lane()) == u32::from(FLOW_ROOM[lane] - FLOW_LEAST[lane]) {
-                    self.happens(link, last, at);
+                if packet.message.class() == LinkClass::Writeback {
+                    self.holds(self.signals.lines.links.unfetched[usize::from(packet.network)], link, true, at);
+                } else {
+                    self.takes_place(link, packet.lane(), at);
                 }
             }
+            LinkFact::WordEnters(packet) => {
+                self.holds(lines.words[usize::from(packet.network)], link, true, at);
+                self.takes_place(link, FlowRing::Address, at);
+            }
+            LinkFact::WordStays(packet) => {
+                self.happens(link, lines.addresses_stay[usize::from(packet.network)][ADDRESS_CLASSES], at);
+            }
+            LinkFact::WordLeaves(packet) => self.holds(lines.words[usize::from(packet.network)], link, false, at),
+            LinkFact::Fetched(packet) => self.holds(lines.unfetched[usize::from(packet.network)], link, false, at),
             LinkFact::StaysInFlow(packet) => {
                 let (network, class) = (usize::from(packet.network), packet.class());
                 match packet.lane() {
@@ -155,18 +100,12 @@ impl<S: SignalSink> SignalMaker<'_, S> {
                 self.happens((1 - link.0, link.1), line, at);
             }
             LinkFact::Trains(on) => self.holds(lines.trains, link, on, at),
+            _ => self.at_gate(link, fact, at),
         }
     }
 }
 
 impl<S: SignalSink> SignalMaker<'_, S> {
-    /// A read that comes off the mesh starts a prefetch in the other socket.
-    fn prefetches(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
-        if packet.message == LinkMessage::ReadData {
-            self.happens(link, self.signals.lines.links.prefetches, at);
-        }
-    }
-
     /// The flits of a message come into the receive queues, or leave them.
     fn received(&mut self, link: UnitInstance, packet: LinkPacket, enters: bool, at: Tick) {
         for (level, flits) in self.signals.lines.links.received.into_iter().zip(packet.flits()) {
@@ -174,21 +113,8 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         }
     }
 
-    /// A message takes its credits.
-    fn pays(&mut self, link: UnitInstance, packet: LinkPacket, at: Tick) {
-        let lines = &self.signals.lines.links;
-        let network = usize::from(packet.network);
-        if let (Paid::Own, Some(own)) = (packet.paid, packet.own()) {
-            let (used, gone) = (lines.own_used[network][own], lines.own_gone[network][own]);
-            self.happens(link, used, at);
-            self.level::<true>(gone, link, at);
-        } else {
-            self.shares(link, packet.cost().into(), true, at);
-        }
-    }
-
     /// So many of the shared credits are taken, or come back.
-    fn shares(&mut self, link: UnitInstance, count: u32, taken: bool, at: Tick) {
+    pub(super) fn shares(&mut self, link: UnitInstance, count: u32, taken: bool, at: Tick) {
         let (used, below) = (self.signals.lines.links.shared_used, self.signals.lines.links.shared_below);
         let before = self.signals.levels.live(used, link);
         (0..count).for_each(|_| self.holds(used, link, taken, at));
@@ -209,16 +135,16 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         let tag = lines.flits.messages[packet.message as usize];
         let header = lines.flits.slot_tag(packet.slot.into(), HEADER);
         let data = [0, 1, 2].map(|slot| lines.flits.slot_tag(slot, DATA));
-        let [any_header, any_line, _] = lines.links.any_flits[side];
+        let any = lines.links.any_flits[side];
         let consumed = match packet.paid {
             Paid::Own => lines.links.consumed[usize::from(packet.network)],
             Paid::Shared => lines.links.consumed[NETWORKS],
         };
         self.pulse(flits, header, link, 1, at);
-        self.happens(link, any_header, at);
+        self.happens(link, any.headers[usize::from(packet.slot)], at);
         if packet.message.has_line() {
             data.into_iter().for_each(|tag| self.pulse(flits, tag, link, 3, at));
-            self.repeats(link, any_line, 9, at);
+            any.lines.into_iter().for_each(|line| self.repeats(link, line, 3, at));
         }
         self.pulse(headers, tag, link, 1, at);
         if received {
@@ -243,14 +169,13 @@ impl<S: SignalSink> SignalMaker<'_, S> {
             (0..credits.shared).for_each(|_| self.level::<false>(returning, link, at));
             self.happens(link, requested[NETWORKS], at);
         }
-        self.happens(link, self.signals.lines.links.credits_out, at);
         self.credit_slot(link, false, at);
+        self.keeps_clock(link, 2, 1, at);
     }
 
     /// Credits come back.
     fn gets_credits(&mut self, link: UnitInstance, credits: &ReturnedCredits, at: Tick) {
         self.credit_slot(link, true, at);
-        self.keeps_clock(link, 2, 1, at);
         self.shares(link, credits.shared.into(), false, at);
         for (levels, counts) in self.signals.lines.links.own_gone.into_iter().zip(credits.own) {
             for (level, count) in levels.into_iter().zip(counts) {
@@ -263,7 +188,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     fn credit_slot(&mut self, link: UnitInstance, received: bool, at: Tick) {
         let (lines, side) = (&self.signals.lines, usize::from(received));
         let (flits, tag) = (lines.flits.flits[side], lines.flits.slot_tag(2, CREDIT));
-        let any = lines.links.any_flits[side][2];
+        let any = lines.links.any_flits[side].credits;
         self.pulse(flits, tag, link, 1, at);
         self.happens(link, any, at);
     }
@@ -277,7 +202,7 @@ impl<S: SignalSink> SignalMaker<'_, S> {
     }
 
     /// The clock goes on for so many flits while the own direction has few lanes.
-    fn keeps_clock(&mut self, link: UnitInstance, why: usize, flits: u32, at: Tick) {
+    pub(super) fn keeps_clock(&mut self, link: UnitInstance, why: usize, flits: u32, at: Tick) {
         let lines = &self.signals.lines.links;
         let (half, wakeful) = (lines.half[0], lines.wakeful[why]);
         if self.signals.levels.live(half, link) > 0 {
@@ -320,15 +245,22 @@ impl<S: SignalSink> SignalMaker<'_, S> {
         }
     }
 
-    /// Messages in the flow queues of a ring.
+    /// A message takes a place of a ring's flow queues, and leaves few.
+    fn takes_place(&mut self, link: UnitInstance, lane: FlowRing, at: Tick) {
+        let left = u32::from(FLOW_ROOM[lane as usize]).saturating_sub(self.in_flow(link, lane));
+        let line = self.signals.lines.links.last_places[lane as usize].get(left as usize).copied().flatten();
+        line.into_iter().for_each(|line| self.happens(link, line, at));
+    }
+
+    /// Messages in the flow queues of a ring. Writebacks have places of their own, but word of them has not.
     fn in_flow(&self, link: UnitInstance, lane: FlowRing) -> u32 {
         let lines = &self.signals.lines.links;
-        let levels = match lane {
-            FlowRing::Address => lines.addresses.as_flattened(),
-            FlowRing::Block => lines.blocks.as_flattened(),
-            FlowRing::Acknowledge => std::slice::from_ref(&lines.acknowledgements),
-        };
-        levels.iter().map(|&level| self.signals.levels.live(level, link)).sum()
+        let live = |levels: &[LevelNumber]| levels.iter().map(|&level| self.signals.levels.live(level, link)).sum();
+        match lane {
+            FlowRing::Address => live(lines.addresses.as_flattened()) + live(&lines.words),
+            FlowRing::Block => live(lines.blocks.as_flattened()) - live(&lines.writebacks),
+            FlowRing::Acknowledge => live(&[lines.acknowledgements]),
+        }
     }
 
     /// The direction from a link's end changes its width. What its sender does, its peer's receiver sees.

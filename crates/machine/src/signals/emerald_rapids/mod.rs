@@ -4,6 +4,7 @@ mod agents;
 mod arbitration;
 mod devices;
 mod emitter;
+mod gates;
 mod home;
 mod level_signals;
 mod levels;

@@ -87,6 +87,19 @@ pub enum Event {
     ExpanderSent,
     /// A page walk of a core ends.
     Walked,
+    /// The second half of a message that a link has sent comes, or is done with.
+    Limbo,
+    /// Memory has taken a link's completion.
+    Completion,
+    /// Credits of a link were not needed.
+    CreditCorrected,
+    /// A link layer has waited for a slot for credits.
+    SlotDue,
+    /// All lanes of a link are at work again.
+    Widened,
+    /// A home hears of a writeback, which waits at a link until it is fetched.
+    WritePull,
+    Fetched,
 }
 
 impl Event {
@@ -136,6 +149,13 @@ impl Event {
         Self::ExpanderData,
         Self::ExpanderSent,
         Self::Walked,
+        Self::Limbo,
+        Self::Completion,
+        Self::CreditCorrected,
+        Self::SlotDue,
+        Self::Widened,
+        Self::WritePull,
+        Self::Fetched,
     ];
 
     /// An event of a thread, agent, request or device.

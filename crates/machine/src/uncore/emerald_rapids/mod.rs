@@ -272,6 +272,13 @@ impl Model {
             Event::ExpanderSent => self.expander_sent(subject, reader),
             Event::PeerBack => self.peer_back(subject, reader),
             Event::Walked => self.resume(subject, None, reader),
+            Event::Limbo => self.limbo(subject, reader),
+            Event::Completion => self.completion(subject, reader),
+            Event::CreditCorrected => self.correct_credits(subject, reader),
+            Event::SlotDue => self.slot_due(subject, reader),
+            Event::Widened => self.widened(subject, reader),
+            Event::WritePull => self.fetch_writeback(subject, reader),
+            Event::Fetched => self.writeback_fetched(subject, reader),
         }
     }
 

@@ -288,8 +288,9 @@ impl Model {
             self.hold_answer(request, arrives, reader);
             return;
         } else {
+            // Past its agent, and the link tells memory that it has gone.
             reader.read(now, Fact::MemoryUnit((at, unit), MemoryUnitFact::SendsAway(true)));
-            self.send_answer(request, (here, port), 0, reader);
+            self.send_answer(request, (here, port), 0, true, reader);
         }
         let told = self.mesh_send(socket, Ring::AcknowledgeAgents, port, here, agent, reader);
         self.wheel.schedule(told, Event::Release.of(request));
@@ -316,12 +317,13 @@ impl Model {
     }
 
     /// Sends the data that the other socket asked for from a tile and its port to the mesh, on a credit of the agent;
-    /// `wait` is how long it takes to be there.
+    /// `wait` is how long it takes to be there. What goes there past its agent is direct.
     pub(super) fn send_answer<R: Readers>(
         &mut self,
         request: RequestId,
         (from, port): (u8, u8),
         wait: Tick,
+        is_direct: bool,
         reader: &mut R,
     ) {
         let Request { socket, cha, class, parent, grant, .. } = self.pool[request];
@@ -332,6 +334,7 @@ impl Model {
         };
         self.spend(socket, cha, Reason::Data);
         let packet = Packet::new(message).on(Reason::Data).through(port).for_taker(self.taker_of(parent));
+        let packet = if is_direct { packet.past_agent(from) } else { packet };
         let to = self.asker_tile(parent);
         self.send_packet(socket, cha, packet, from, to, wait, Event::Data.of(parent), reader);
     }

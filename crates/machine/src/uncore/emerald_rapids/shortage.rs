@@ -213,7 +213,7 @@ impl Model {
         reader.retry(socket.into(), cha.into(), Queue::Evict, Reason::Data, self.now);
         let from = self.places.cha[usize::from(cha)];
         let wait = arrives.saturating_sub(self.now);
-        self.send_answer(request, (from, 0), wait, reader);
+        self.send_answer(request, (from, 0), wait, false, reader);
         self.wheel.schedule(self.now + wait, Event::Release.of(request));
     }
 

@@ -1,6 +1,6 @@
 //! What the arbitrations of a link's virtual networks did.
 
-use pericore_facts::emerald_rapids::{ADDRESS_CLASSES, Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid};
+use pericore_facts::emerald_rapids::{Arbitration, ArbitrationOutcome, LINK_CLASSES, NETWORKS, Paid};
 
 /// What the networks' arbitrations did, by network and class.
 #[derive(Debug, Clone, Default)]
@@ -8,7 +8,8 @@ pub struct Arbitrations {
     pub(super) lost: [[u64; LINK_CLASSES]; NETWORKS],
     pub(super) poor: [[u64; LINK_CLASSES]; NETWORKS],
     pub(super) silent: [[u64; LINK_CLASSES]; NETWORKS],
-    pub(super) missed: [[u64; LINK_CLASSES]; NETWORKS],
+    /// Lines from memory that could not ask for want of a completion credit, by network.
+    pub(super) incomplete: [u64; NETWORKS],
     /// Both rings of one network, of the other; both networks; all.
     pub(super) wins: [u64; 4],
     /// Too few shared credits for both networks, for both rings.
@@ -19,16 +20,12 @@ pub struct Arbitrations {
     pub(super) held: [u64; NETWORKS],
     /// Attempts to slot both rings' winners, and of these what did.
     pub(super) attempts: [u64; 2],
-    /// Addresses, and data, that were left over beside a flit, as often as any was.
-    pub(super) cant_slot: [u64; 2],
-    /// Flits by their messages; the first of one on a credit of its own.
-    pub(super) headers: [u64; 4],
 }
 
 impl Arbitrations {
     /// One more arbitration, or as many as come out alike.
     pub fn add(&mut self, arbitration: &Arbitration) {
-        let Arbitration { outcomes, shared, flit, times, left_over } = arbitration;
+        let Arbitration { outcomes, shared, flit, ahead, times, incomplete } = arbitration;
         let times = u64::from(*times);
         for (network, outcomes) in (0..).zip(outcomes) {
             for (class, outcome) in (0..).zip(outcomes) {
@@ -37,6 +34,9 @@ impl Arbitrations {
                     times * u64::from(matches!(outcome, ArbitrationOutcome::Poor | ArbitrationOutcome::Silent));
                 self.silent[network][class] += u64::from(*outcome == ArbitrationOutcome::Silent);
             }
+        }
+        for (all, incomplete) in self.incomplete.iter_mut().zip(incomplete) {
+            *all += times * u64::from(*incomplete);
         }
         let waited = [0, 1].map(|network| arbitration.waited(network));
         let [first, second] = [0, 1].map(|network| arbitration.winners(network));
@@ -67,21 +67,13 @@ impl Arbitrations {
         self.wins[1] += u64::from(of_second == 2);
         self.wins[2] += u64::from(of_first > 0 && of_second > 0);
         self.wins[3] += u64::from(of_first + of_second == 4);
-        let Some((network, messages)) = *flit else { return };
+        let Some(network) = *flit else { return };
         let (slotted, other) = if network == 0 { (first, of_second) } else { (second, of_first) };
         self.held[usize::from(1 - network)] += u64::from(other > 0);
         if let [Some(address), Some(block)] = slotted {
             self.attempts[0] += 1;
-            self.attempts[1] += u64::from(address == Paid::Shared && block == Paid::Shared);
-        }
-        // A line goes before an address; on a credit of its own it goes alone.
-        let alone = slotted[1].or(slotted[0]) == Some(Paid::Own);
-        self.headers[if alone { 0 } else { usize::from(messages) }] += 1;
-        for (number, classes) in [0..ADDRESS_CLASSES, ADDRESS_CLASSES..LINK_CLASSES].into_iter().enumerate() {
-            self.cant_slot[number] += u64::from(left_over.iter().any(|of| of[classes.clone()].contains(&true)));
-        }
-        for (missed, left) in self.missed.as_flattened_mut().iter_mut().zip(left_over.as_flattened()) {
-            *missed += u64::from(*left);
+            // Ahead of time only one of them goes in.
+            self.attempts[1] += u64::from(!ahead && address == Paid::Shared && block == Paid::Shared);
         }
     }
 }

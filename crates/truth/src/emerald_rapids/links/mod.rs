@@ -3,12 +3,14 @@
 
 mod arbitrations;
 pub mod names;
+mod sending;
 
 use arbitrations::Arbitrations;
 use pericore_facts::emerald_rapids::{
-    ADDRESS_CLASSES, FLOW_LEAST, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkClass, LinkFact, LinkMessage, LinkPacket,
-    LinkWidth, NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS, TAKER_CREDITS, TAKERS, flits,
+    ADDRESS_CLASSES, FLOW_ROOM, FlowRing, LINK_CLASSES, LinkClass, LinkFact, LinkMessage, LinkPacket, LinkWidth,
+    NETWORKS, OWN_CLASSES, OWN_CREDITS, Paid, ReturnedCredits, SHARED_CREDITS, TAKER_CREDITS, TAKERS, flits,
 };
+use sending::GateCells;
 
 use super::gauge::Gauge;
 
@@ -21,6 +23,9 @@ pub struct WayCells {
     pub messages: [u64; LinkMessage::COUNT],
     pub slots: [u64; 3],
     pub credits: u64,
+    /// Empty slots, by their slot; idle flits.
+    pub empty: [u64; 3],
+    pub idle: u64,
 }
 
 /// Totals of one end of a link.
@@ -30,19 +35,16 @@ pub struct LinkCells {
     pub received: WayCells,
     // M3UPI, from the mesh to the link.
     pub(super) ingress: [[Gauge; LINK_CLASSES]; NETWORKS],
-    pub(super) passed_gate: u64,
+    pub(super) sending: GateCells,
     pub(super) prefetches: u64,
     /// Of reads that came off the mesh: those that went past the queues, and those slotted from there.
     pub(super) prefetches_past: u64,
     pub(super) prefetches_slotted: u64,
     /// Prefetches of memory for reads that came in.
     pub(super) spawned: u64,
-    pub(super) accumulated: u64,
     pub(super) arbitrations: Arbitrations,
     /// Cycles in which messages wait while the link layer has no room, by ring and network.
     pub(super) stuck: [[u64; NETWORKS]; 2],
-    /// Cycles without room, by ring.
-    pub(super) not_sent: [u64; 2],
     /// Credits of the peer in use.
     pub(super) own: [[Gauge; OWN_CLASSES]; NETWORKS],
     pub(super) shared: Gauge,
@@ -58,6 +60,10 @@ pub struct LinkCells {
     pub(super) seen: [[u64; 3]; 3],
     pub(super) passed_flow: [u64; 3],
     pub(super) flows: [[Gauge; LINK_CLASSES]; NETWORKS],
+    /// Word of writebacks for their home; writebacks that it has not fetched.
+    pub(super) words: [Gauge; NETWORKS],
+    pub(super) words_stayed: [u64; NETWORKS],
+    pub(super) unfetched: [Gauge; NETWORKS],
     pub(super) acknowledgements: Gauge,
     pub(super) stayed: [[u64; LINK_CLASSES]; NETWORKS],
     pub(super) direct: u64,
@@ -75,8 +81,10 @@ pub struct LinkCells {
     pub(super) past_others: [[u64; 3]; 3],
     pub(super) not_past: [u64; 3],
     pub(super) queues: [Gauge; 3],
-    pub(super) no_room: [u64; 3],
-    pub(super) last_places: [u64; 3],
+    /// By ring: none, too little.
+    pub(super) no_room: [[u64; 2]; 3],
+    /// By ring and places that are left.
+    pub(super) last_places: [[u64; 9]; 3],
     /// At full width and at half: sender, receiver.
     pub(super) widths: [[Gauge; 2]; 2],
     pub(super) off: Gauge,
@@ -101,9 +109,9 @@ fn switch(gauge: &mut Gauge, on: bool, cycle: u64) {
 impl LinkCells {
     /// Something happens at this end, in a cycle of the mesh and in one of the link.
     pub fn read(&mut self, fact: LinkFact, uclk: u64, upiclk: u64) {
+        self.sending.read(&fact, uclk);
         match fact {
-            LinkFact::PassesGate(packet) => {
-                self.passed_gate += 1;
+            LinkFact::PassesGate(packet, _) => {
                 self.prefetches_past += u64::from(packet.message == LinkMessage::ReadData);
                 self.prefetches += u64::from(packet.message == LinkMessage::ReadData);
             }
@@ -120,24 +128,18 @@ impl LinkCells {
                 (Paid::Own, Some(own)) => {
                     self.own[usize::from(packet.network)][own].enter(uclk, OWN_CREDITS.into());
                 }
-                _ => self.take_shared(packet.cost().into(), uclk),
+                _ => self.take_shared(if packet.class() < ADDRESS_CLASSES { 1 } else { 4 }, uclk),
             },
+            LinkFact::Corrects(count) => self.return_shared(count.into(), uclk),
             LinkFact::Arbitrates(arbitration) => self.arbitrations.add(&arbitration),
             LinkFact::MadeNoProgress { network, ring, cycles } => {
                 self.stuck[usize::from(ring) % 2][usize::from(network) % NETWORKS] += u64::from(cycles);
             }
-            LinkFact::Resumes { cycles, lines } => {
-                // A flit of headers is ready all the while, one for a line while a line waits.
-                self.accumulated += u64::from(cycles);
-                self.not_sent[0] += u64::from(cycles);
-                self.not_sent[1] += u64::from(lines);
-            }
-            LinkFact::Ships { messages, lines, beside_line, queued } => {
+            LinkFact::Ships { lines, beside_line, queued } => {
+                // What is in the send queue keeps the clock going.
+                self.keep_clock(3, flits(lines));
                 self.flits_with_line += u64::from(lines);
-                if beside_line {
-                    self.flits_beside_line[usize::from(lines)] += 1;
-                    self.messages_beside_line += u64::from(messages);
-                }
+                self.flits_beside_line[usize::from(lines)] += u64::from(beside_line);
                 if queued {
                     (0..flits(lines)).for_each(|_| self.sent_queue.enter(upiclk, ENDLESS));
                 } else {
@@ -145,12 +147,18 @@ impl LinkCells {
                 }
                 (0..flits(lines)).for_each(|_| self.in_path.enter(uclk, ENDLESS));
             }
-            LinkFact::Leaves { queued, lines } => {
-                self.keep_clock(3, flits(lines));
+            LinkFact::Leaves { messages, queued, lines, beside_line, .. } => {
+                self.messages_beside_line += u64::from(beside_line) * u64::from(messages);
                 (0..flits(lines)).for_each(|_| self.in_path.leave(uclk, ENDLESS));
                 if queued {
                     (0..flits(lines)).for_each(|_| self.sent_queue.leave(upiclk, ENDLESS));
                 }
+            }
+            LinkFact::Idles { empty, flits, received } => {
+                let way = if received { &mut self.received } else { &mut self.sent };
+                // A flit's last slots stay empty.
+                way.empty.iter_mut().skip(3 - usize::from(empty)).for_each(|slot| *slot += 1);
+                way.idle += u64::from(flits);
             }
             LinkFact::Crosses(packet, received) => {
                 let way = if received { &mut self.received } else { &mut self.sent };
@@ -173,9 +181,9 @@ impl LinkCells {
                     *past += u64::from(waits);
                 }
             }
-            LinkFact::WaitsAtReceiver(packet, waiting) => {
+            LinkFact::WaitsAtReceiver(packet, waiting, lane) => {
                 self.comes_in(packet, false);
-                self.not_past[packet.lane() as usize] += u64::from(!waiting[usize::from(packet.slot)]);
+                self.not_past[lane as usize] += u64::from(!waiting[usize::from(packet.slot)]);
                 for (queue, flits) in self.queues.iter_mut().zip(packet.flits()) {
                     (0..flits).for_each(|_| queue.enter(upiclk, ENDLESS));
                 }
@@ -185,7 +193,7 @@ impl LinkCells {
                     (0..flits).for_each(|_| queue.leave(upiclk, ENDLESS));
                 }
             }
-            LinkFact::FindsNoRoom(lane) => self.no_room[lane as usize] += 1,
+            LinkFact::FindsNoRoom(lane, little) => self.no_room[lane as usize][usize::from(little)] += 1,
             LinkFact::PassesFlow(packet) => {
                 self.free(packet, upiclk);
                 self.passed_flow[usize::from(packet.slot)] += 1;
@@ -193,9 +201,19 @@ impl LinkCells {
             LinkFact::EntersFlow(packet) => {
                 self.free(packet, upiclk);
                 self.flow(packet).enter(uclk, ENDLESS);
-                let (lane, waiting) = (packet.lane() as usize, self.in_flow(packet.lane()));
-                self.last_places[lane] += u64::from(waiting == u64::from(FLOW_ROOM[lane] - FLOW_LEAST[lane]));
+                if packet.message.class() == LinkClass::Writeback {
+                    self.unfetched[usize::from(packet.network)].enter(uclk, ENDLESS);
+                } else {
+                    self.takes_place(packet.lane());
+                }
             }
+            LinkFact::WordEnters(packet) => {
+                self.words[usize::from(packet.network)].enter(uclk, ENDLESS);
+                self.takes_place(FlowRing::Address);
+            }
+            LinkFact::WordStays(packet) => self.words_stayed[usize::from(packet.network)] += 1,
+            LinkFact::WordLeaves(packet) => self.words[usize::from(packet.network)].leave(uclk, ENDLESS),
+            LinkFact::Fetched(packet) => self.unfetched[usize::from(packet.network)].leave(uclk, ENDLESS),
             // No event counts completions that stay.
             LinkFact::StaysInFlow(packet) if packet.lane() == FlowRing::Acknowledge => {}
             LinkFact::StaysInFlow(packet) => self.stayed[usize::from(packet.network)][packet.class()] += 1,
@@ -222,6 +240,7 @@ impl LinkCells {
             }
             LinkFact::ShutsDown(granted) => self.shut_downs[usize::from(granted)] += 1,
             LinkFact::Trains(on) => switch(&mut self.trains, on, upiclk),
+            _ => {}
         }
     }
 
@@ -254,22 +273,32 @@ impl LinkCells {
     }
 
     fn get(&mut self, credits: &ReturnedCredits, cycle: u64) {
-        self.keep_clock(2, 1);
         self.received.credits += 1;
-        let before = u64::from(SHARED_CREDITS).saturating_sub(self.shared.live);
-        (0..credits.shared).for_each(|_| self.shared.leave(cycle, ENDLESS));
-        for (time, least) in self.below.iter_mut().zip(BELOW) {
-            if before < least && before + u64::from(credits.shared) >= least {
-                time.leave(cycle, ENDLESS);
-            }
-        }
+        self.return_shared(credits.shared.into(), cycle);
         for (gauge, &count) in self.own.as_flattened_mut().iter_mut().zip(credits.own.as_flattened()) {
             (0..count).for_each(|_| gauge.leave(cycle, OWN_CREDITS.into()));
         }
     }
 
-    /// Credits go out, those of the networks first: shared ones that wait then are blocked.
+    fn return_shared(&mut self, count: u64, cycle: u64) {
+        let before = u64::from(SHARED_CREDITS).saturating_sub(self.shared.live);
+        (0..count).for_each(|_| self.shared.leave(cycle, ENDLESS));
+        for (time, least) in self.below.iter_mut().zip(BELOW) {
+            if before < least && before + count >= least {
+                time.leave(cycle, ENDLESS);
+            }
+        }
+    }
+
+    /// A message takes a place of a ring's flow queues.
+    fn takes_place(&mut self, lane: FlowRing) {
+        let left = u64::from(FLOW_ROOM[lane as usize]).saturating_sub(self.in_flow(lane));
+        self.last_places[lane as usize][left as usize] += 1;
+    }
+
+    /// Credits of the receive queue go out, those of the networks first: shared ones that wait then are blocked.
     fn give(&mut self, credits: &ReturnedCredits, cycle: u64) {
+        self.keep_clock(2, 1);
         self.sent.credits += 1;
         if credits.are_own() {
             self.blocked += u64::from(self.returning.live > 0);
@@ -305,11 +334,18 @@ impl LinkCells {
 
     fn in_flow(&self, lane: FlowRing) -> u64 {
         let of = |classes: std::ops::Range<usize>| {
-            self.flows.iter().map(|flows| flows[classes.clone()].iter().map(|gauge| gauge.live).sum::<u64>()).sum()
+            self.flows
+                .iter()
+                .map(|flows| flows[classes.clone()].iter().map(|gauge| gauge.live).sum::<u64>())
+                .sum::<u64>()
         };
         match lane {
-            FlowRing::Address => of(0..ADDRESS_CLASSES),
-            FlowRing::Block => of(ADDRESS_CLASSES..LINK_CLASSES),
+            // Word of writebacks lies among addresses; they themselves have places of their own.
+            FlowRing::Address => of(0..ADDRESS_CLASSES) + self.words.iter().map(|words| words.live).sum::<u64>(),
+            FlowRing::Block => {
+                let writebacks = LinkClass::Writeback as usize;
+                of(ADDRESS_CLASSES..writebacks) + of(writebacks + 1..LINK_CLASSES)
+            }
             FlowRing::Acknowledge => self.acknowledgements.live,
         }
     }
@@ -320,6 +356,9 @@ impl LinkCells {
             gauges.iter_mut().for_each(|gauge| *gauge = gauge.at(cycle, room));
         };
         self.cycle = uclk;
+        self.sending.bring_up(uclk);
+        all(&mut self.words, ENDLESS, uclk);
+        all(&mut self.unfetched, ENDLESS, uclk);
         all(self.ingress.as_flattened_mut(), ENDLESS, uclk);
         all(self.own.as_flattened_mut(), OWN_CREDITS.into(), uclk);
         all(self.flows.as_flattened_mut(), ENDLESS, uclk);
@@ -346,6 +385,8 @@ impl LinkCells {
     pub fn is_at_rest(&self) -> bool {
         let all = self.ingress.as_flattened().iter().chain(self.own.as_flattened()).chain(self.flows.as_flattened());
         let others = [&self.shared, &self.in_path, &self.acknowledgements, &self.sent_queue, &self.returning];
-        all.chain(others).chain(&self.takers).chain(&self.queues).chain(&self.below).all(|gauge| gauge.live == 0)
+        let all = all.chain(&self.words).chain(&self.unfetched);
+        self.sending.is_at_rest()
+            && all.chain(others).chain(&self.takers).chain(&self.queues).chain(&self.below).all(|gauge| gauge.live == 0)
     }
 }

@@ -13,7 +13,7 @@ const OWN: [&str; 6] = ["REQ", "SNP", "RSP", "WB", "NCB", "NCS"];
 const AGENTS: [&str; 3] = ["REQ", "SNP", "WB"];
 const OTHERS: [&str; 7] = ["IIO1_NCB", "IIO2_NCB", "IIO3_NCB", "IIO4_NCB", "IIO5_NCB", "UBOX_NCB0", "NCS"];
 /// Rings by the names of their flow queues.
-const RINGS: [[&str; 2]; 3] = [["AD_VNA_LE2", "AD_VNA_EQ2"], ["BL_VNA_EQ0"; 2], ["AK_VNA_LE3", "AK_VNA_EQ3"]];
+const RINGS: [&str; 3] = ["AD_VNA_LE2", "BL_VNA_EQ0", "AK_VNA_LE3"];
 
 fn number(names: &[&str], name: &str) -> Option<usize> {
     names.iter().position(|known| *known == name)
@@ -50,7 +50,7 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
             "RxC_ARB_LOST" => of.lost[network][class],
             "RxC_ARB_NOCRD" => of.poor[network][class],
             "RxC_ARB_NOREQ" => of.silent[network][class],
-            "RxC_PACKING_MISS" => of.missed[network][class],
+            "RxC_PACKING_MISS" => cells.sending.missed[network][class],
             _ => return None,
         });
     }
@@ -62,13 +62,14 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
             _ => None,
         };
     }
+    if let Some(count) = cells.sending.value(event, subevent) {
+        return Some(count);
+    }
     Some(match (event, subevent) {
-        ("RxC_BYPASSED", "AD_S0_IDLE") => cells.passed_gate,
         ("XPT_PFTCH", "ARRIVED") => cells.prefetches,
         ("XPT_PFTCH", "BYPASS") => cells.prefetches_past,
         ("XPT_PFTCH", "FLITTED") => cells.prefetches_slotted,
         ("UPI_PREFETCH_SPAWN", "") => cells.spawned,
-        ("RxC_FLIT_GEN_HDR1", "ACCUM_READ") => cells.accumulated,
         ("RxC_ARB_MISC", name) => arbitration(cells, name)?,
         ("RxC_VNA_CRD_MISC", "REQ_VN01_ALLOC_LT10") => of.scarce[0],
         ("RxC_VNA_CRD_MISC", "REQ_ADBL_ALLOC_L5") => of.scarce[1],
@@ -78,6 +79,8 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
             (network, "JUST_BL") => of.one_ring[network][1],
             _ => return None,
         },
+        ("RxC_CRD_MISC", "VN0_NO_D2K_FOR_ARB") => of.incomplete[0],
+        ("RxC_CRD_MISC", "VN1_NO_D2K_FOR_ARB") => of.incomplete[1],
         ("RxC_VNA_CRD", "ANY_IN_USE") => cells.shared.nonempty,
         ("RxC_VNA_CRD", name) => cells.below[number(&["LT1", "LT4", "LT5", "LT10"], name)?].occupied,
         ("RxC_CRD_OCC", "VNA_IN_USE") => cells.shared.occupied,
@@ -86,23 +89,12 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
         ("RxC_CRD_MISC", "ANY_BGF_FIFO" | "ANY_BGF_PATH") => cells.in_path.nonempty,
         ("RxC_HELD", "PARALLEL_ATTEMPT") => of.attempts[0],
         ("RxC_HELD", "PARALLEL_SUCCESS") => of.attempts[1],
-        // Table 2-391: some event of messages that could not be slotted (0x4E, 0x4F), of either network.
-        ("RxC_HELD", "CANT_SLOT_AD") => of.cant_slot[0],
-        ("RxC_HELD", "CANT_SLOT_BL") => of.cant_slot[1],
         ("RxC_HELD", name) => of.held[network_first(name)?.0],
-        // A message on a credit of its own travels alone, and so does one that finds the link idle.
-        ("RxC_HDR_FLITS_SENT", "1_MSG_VNX") => of.headers[0],
-        ("RxC_HDR_FLITS_SENT", "1_MSG" | "SLOTS_1") => of.headers[0] + of.headers[1] + cells.passed_gate,
-        ("RxC_HDR_FLITS_SENT", "2_MSGS" | "SLOTS_2") => of.headers[2],
-        ("RxC_HDR_FLITS_SENT", "3_MSGS" | "SLOTS_3") => of.headers[3],
-        ("RxC_HDR_FLIT_NOT_SENT", "ALL" | "NO_TXQ_CRD") => cells.not_sent[0],
-        ("RxC_DATA_FLITS_NOT_SENT", "ALL" | "NO_TXQ") => cells.not_sent[1],
         ("RxC_FLITS_SLOT_BL", "ALL") => cells.slotted_blocks,
         ("RxC_FLITS_SLOT_BL", "NEED_DATA") => cells.flits_with_line,
         ("RxC_FLITS_GEN_BL", "P0_WAIT") => cells.flits_beside_line[1],
         ("RxC_FLIT_GEN_HDR2", "PAR" | "PAR_FLIT") => cells.flits_beside_line.iter().sum(),
         ("RxC_FLIT_GEN_HDR2", "PAR_MSG") => cells.messages_beside_line,
-        ("RxC_FLITS_MISC", "S2REQ_RECEIVED") => cells.sent.credits,
         ("MULTI_SLOT_RCVD", name) => {
             let lane = number(&["AD", "BL", "AK"], name.get(..2)?)?;
             let slot = slot(name.get(2..)?, "_SLOT")?;
@@ -112,16 +104,18 @@ pub fn mesh_side(cells: &LinkCells, event: &str, subevent: &str) -> Option<u64> 
         ("TxC_AD_FLQ_BYPASS", name) => cells.passed_flow[slot(name, "AD_SLOT")?],
         ("TxC_AK_FLQ_INSERTS", "") => cells.acknowledgements.entries,
         ("TxC_AK_FLQ_OCCUPANCY", "") => cells.acknowledgements.occupied,
-        ("TxC_BL_WB_FLQ_OCCUPANCY", name) => {
-            let (network, "LOCAL") = network_first(name)? else { return None };
-            cells.flows[network][LinkClass::Writeback as usize].occupied
-        }
+        ("TxC_BL_WB_FLQ_OCCUPANCY", name) => match network_first(name)? {
+            (network, "LOCAL") => cells.flows[network][LinkClass::Writeback as usize].occupied,
+            (network, "WRPULL") => cells.unfetched[network].occupied,
+            _ => return None,
+        },
         // No writeback passes through to another link: all that wait are of this socket.
         ("WB_PENDING" | "WB_OCC_COMPARE", name) => {
             let (name, network) = network_last(name)?;
             let gauge = &cells.flows[network][LinkClass::Writeback as usize];
             match (event, name) {
                 ("WB_PENDING", "LOCALDEST") => gauge.occupied,
+                ("WB_PENDING", "WAITING4PULL") => cells.unfetched[network].occupied,
                 ("WB_OCC_COMPARE", "RT_LT_LOCALDEST") => gauge.nonempty,
                 // None of the one is as many as none of the other.
                 ("WB_OCC_COMPARE", "RT_EQ_LOCALDEST") => cells.age() - gauge.nonempty,
@@ -158,6 +152,17 @@ fn arbitration(cells: &LinkCells, name: &str) -> Option<u64> {
 fn flow(cells: &LinkCells, event: &str, name: &str) -> Option<u64> {
     let (network, class) = network_first(name)?;
     let (ring, figure) = event.strip_prefix("TxC_")?.split_once('_')?;
+    // On the address ring a writeback is word of it.
+    if (ring, class) == ("AD", "WB") {
+        let gauge = &cells.words[network];
+        return Some(match figure {
+            "FLQ_INSERTS" => gauge.entries,
+            "FLQ_OCCUPANCY" => gauge.occupied,
+            "FLQ_CYCLES_NE" => gauge.nonempty,
+            "ARB_FAIL" => cells.words_stayed[network],
+            _ => return None,
+        });
+    }
     let class = match ring {
         "AD" => number(&OWN[..ADDRESS_CLASSES], class)?,
         "BL" => ADDRESS_CLASSES + number(&["RSP", "WB", "NCB", "NCS"], class)?,
@@ -185,7 +190,7 @@ pub fn link_layer(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> O
             .sum::<u64>()
     };
     let pool = |name: &str| number(&["VN0", "VN1", "VNA"], name);
-    let ring = |name: &str, of: usize| (0..3).find(|&ring| name == RINGS[ring][of]);
+    let ring = |name: &str| number(&RINGS, name);
     Some(match (event, subevent) {
         ("TxL_FLITS" | "RxL_FLITS" | "TxL_BASIC_HDR_MATCH" | "RxL_BASIC_HDR_MATCH", _) => slots(at, cells, question)?,
         ("TxL_ANY_FLITS" | "RxL_ANY_FLITS", kind) => {
@@ -195,6 +200,12 @@ pub fn link_layer(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> O
                 // In slots, as headers are.
                 "DATA" => 9 * lines(way),
                 "LLCRD" => way.credits,
+                "NULL" => way.empty.iter().sum(),
+                "LLCTRL" => way.idle,
+                // Whatever is in a slot.
+                "SLOT0" => way.slots[0] + 3 * lines(way) + way.idle,
+                "SLOT1" => way.slots[1] + 3 * lines(way) + way.empty[1],
+                "SLOT2" => way.slots[2] + 3 * lines(way) + way.empty[2] + way.credits,
                 _ => return None,
             }
         }
@@ -213,9 +224,14 @@ pub fn link_layer(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> O
             let (own, other) = (slot(own, "S")?, slot(other, "RXQ")?);
             (own != other).then_some(cells.past_others[own][other])?
         }
-        ("M3_BYP_BLOCKED", name) => cells.not_past[ring(name.strip_prefix("FLOWQ_")?, 0)?],
-        ("M3_RXQ_BLOCKED", name) => cells.no_room[ring(name.strip_prefix("FLOWQ_")?, 0)?],
-        ("FLOWQ_NO_VNA_CRD", name) => cells.last_places[ring(name, 1)?],
+        ("M3_BYP_BLOCKED", name) => cells.not_past[ring(name.strip_prefix("FLOWQ_")?)?],
+        ("M3_RXQ_BLOCKED", "FLOWQ_AD_VNA_BTW_2_THRESH") => cells.no_room[0][1],
+        ("M3_RXQ_BLOCKED", "FLOWQ_BL_VNA_BTW_0_THRESH") => cells.no_room[1][1],
+        ("M3_RXQ_BLOCKED", name) => cells.no_room[ring(name.strip_prefix("FLOWQ_")?)?][0],
+        ("FLOWQ_NO_VNA_CRD", name) => {
+            let (ring, left) = name.split_once("_VNA_EQ")?;
+            cells.last_places[number(&["AD", "BL", "AK"], ring)?][left.parse::<usize>().ok()?]
+        }
         ("DIRECT_ATTEMPTS", "D2C") => cells.direct,
         ("TxL0_POWER_CYCLES", "") => cells.widths[0][0].occupied,
         ("RxL0_POWER_CYCLES", "") => cells.widths[0][1].occupied,
@@ -259,7 +275,8 @@ fn slots(at: &Snapshot, cells: &LinkCells, question: Question<'_>) -> Option<u64
         "ALL_PROTHDR" => messages,
         "ALL_LLCRD" => way.credits,
         "NON_DATA" => messages + way.credits,
-        "ALL_NULL" | "IDLE" | "ALL_LLCTRL" => 0,
+        "ALL_NULL" => way.empty.iter().sum(),
+        "IDLE" | "ALL_LLCTRL" => way.idle,
         "REQ" => of_class(LinkClass::Request),
         "SNP" => of_class(LinkClass::Snoop),
         "RSP_NODATA" => of_class(LinkClass::Response),

@@ -1,16 +1,17 @@
 //! Events by hand: a few facts at cycles, and what the guide's texts make of them. All clocks tick together here.
 
 mod devices;
+mod flits;
 mod mesh;
 mod readings;
 
 use pericore_engine::{Period, Tick};
 use pericore_facts::FactReader;
 use pericore_facts::emerald_rapids::{
-    AgentFact, Arbitration, ArbitrationOutcome as Outcome, CState, Class, Clocks, DeviceRequest, DeviceStation, Dies,
-    ExpanderFact, Fact, FilterVictim, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth, MemoryAction,
-    MemoryRequest, PackageCondition, Paid, PeerLine, PeerStation, PrefetchFate, PrefetchSender, PrefetchSent,
-    ReturnedCredits, Shape, SnoopCause, SnoopReply, StackFact, SystemFact, SystemMessage, Taker, Target,
+    AgentFact, Arbitration, ArbitrationOutcome as Outcome, Bypass, CState, Class, Clocks, DeviceRequest, DeviceStation,
+    Dies, ExpanderFact, Fact, FilterVictim, FlowRing, Found, Kind, LinkFact, LinkMessage, LinkPacket, LinkWidth,
+    MemoryAction, MemoryRequest, PackageCondition, Paid, PeerLine, PeerStation, PrefetchFate, PrefetchSender,
+    PrefetchSent, ReturnedCredits, Shape, SnoopCause, SnoopReply, StackFact, SystemFact, SystemMessage, Taker, Target,
 };
 
 use super::{Ledger, Snapshot};
@@ -65,8 +66,8 @@ fn a_writeback_waits_pays_and_crosses() {
         (10, LinkFact::WaitsAtGate(line)),
         (14, LinkFact::LeavesGate(line)),
         (14, LinkFact::Pays(line)),
-        (14, LinkFact::Ships { messages: 1, lines: true, beside_line: false, queued: true }),
-        (20, LinkFact::Leaves { queued: true, lines: true }),
+        (14, LinkFact::Ships { lines: true, beside_line: false, queued: true }),
+        (20, LinkFact::Leaves { messages: 1, alone: false, queued: true, lines: true, beside_line: false }),
         (20, LinkFact::Crosses(line, false)),
         (30, LinkFact::GetsCredits(ReturnedCredits { shared: 4, own: [[0; 6]; 2] })),
     ];
@@ -176,8 +177,11 @@ fn an_arbitration_has_winners_losers_and_poor() {
     outcomes[1][3] = Outcome::Poor;
     let mut left_over = [[false; 7]; 2];
     left_over[0][1] = true;
-    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some((0, 2)), times: 1, left_over };
-    let at = of(&[(1, Fact::Link(LINK, LinkFact::Arbitrates(arbitration)))], 10);
+    let arbitration = Arbitration { outcomes, shared: [8, 3], flit: Some(0), times: 1, ..Arbitration::default() };
+    let leaves = LinkFact::Leaves { messages: 2, alone: false, queued: false, lines: true, beside_line: false };
+    let ships = LinkFact::Ships { lines: true, beside_line: false, queued: false };
+    let facts = [(1, LinkFact::Arbitrates(arbitration)), (1, LinkFact::Misses(left_over)), (1, ships), (2, leaves)];
+    let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 10);
     for (event, expected) in [
         ("RxC_ARB_LOST_VN0.AD_SNP", 1),
         ("RxC_ARB_NOCRD_VN1.BL_RSP", 1),
@@ -210,12 +214,14 @@ fn an_arbitration_has_winners_losers_and_poor() {
 fn what_waits_while_there_is_no_room_makes_no_progress() {
     let [snoop, line] = [packet(LinkMessage::SnoopData, 0), packet(LinkMessage::Writeback, 1)];
     let facts = [
-        (4, LinkFact::PassesGate(snoop)),
+        (4, LinkFact::PassesGate(snoop, Bypass::Idle)),
+        (4, LinkFact::Ships { lines: false, beside_line: false, queued: false }),
+        (5, LinkFact::Leaves { messages: 1, alone: false, queued: false, lines: false, beside_line: false }),
         (6, LinkFact::WaitsAtGate(snoop)),
         (13, LinkFact::WaitsAtGate(line)),
         (18, LinkFact::MadeNoProgress { network: 0, ring: 0, cycles: 8 }),
         (18, LinkFact::MadeNoProgress { network: 1, ring: 1, cycles: 5 }),
-        (18, LinkFact::Resumes { cycles: 8, lines: 5 }),
+        (18, LinkFact::Resumes { cycles: 8, lines: 5, valid: [8, 5], accumulating: 8, joined: 0 }),
     ];
     let at = of(&facts.map(|(at, fact)| (at, Fact::Link(LINK, fact))), 40);
     counts(&at, 0, "m3upi/RxC_ARB_MISC.NO_PROG_AD_VN0", 8);
@@ -234,7 +240,7 @@ fn what_comes_in_goes_through_its_queues() {
     let line = LinkPacket { taker: Some(Taker::Stack(0)), ..packet(LinkMessage::PeerWrite, 0) };
     let address = LinkPacket { slot: 1, ..packet(LinkMessage::SnoopData, 1) };
     let facts = [
-        (2, LinkFact::WaitsAtReceiver(line, [false; 3])),
+        (2, LinkFact::WaitsAtReceiver(line, [false; 3], FlowRing::Block)),
         (3, LinkFact::PassesReceiver(address, [true, false, false])),
         (3, LinkFact::PassesFlow(address)),
         (3, LinkFact::GoesOn(address)),

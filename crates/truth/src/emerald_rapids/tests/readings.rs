@@ -4,7 +4,7 @@ use pericore_dram::{Command, CommandRecord, Lane, MajorMode, MemoryState, Sent};
 use pericore_facts::emerald_rapids::{MemoryFact, MemoryUnitFact, SubchannelPlace};
 
 use super::{
-    Arbitration, DeviceRequest, DeviceStation, Fact, Kind, LINK, LinkFact, LinkMessage, LinkWidth, Outcome,
+    Arbitration, DeviceRequest, DeviceStation, Fact, FlowRing, Kind, LINK, LinkFact, LinkMessage, LinkWidth, Outcome,
     ReturnedCredits, counts, of, packet,
 };
 
@@ -152,10 +152,10 @@ fn each_flit_keeps_the_clock_of_a_narrow_link_going() {
     let facts = [
         (0, LinkFact::Width(None, LinkWidth::Half)),
         (3, LinkFact::PassesReceiver(line, [false; 3])),
-        (4, LinkFact::WaitsAtReceiver(packet(LinkMessage::ReadData, 0), [false; 3])),
-        (5, LinkFact::GetsCredits(credits)),
-        (6, LinkFact::Ships { messages: 1, lines: true, beside_line: false, queued: false }),
-        (7, LinkFact::Leaves { queued: false, lines: true }),
+        (4, LinkFact::WaitsAtReceiver(packet(LinkMessage::ReadData, 0), [false; 3], FlowRing::Address)),
+        (5, LinkFact::GivesCredits(credits)),
+        (6, LinkFact::Ships { lines: true, beside_line: false, queued: false }),
+        (7, LinkFact::Leaves { messages: 1, alone: false, queued: false, lines: true, beside_line: false }),
         (8, LinkFact::Width(Some(LinkWidth::Half), LinkWidth::Full)),
         (9, LinkFact::PassesReceiver(line, [false; 3])),
     ];

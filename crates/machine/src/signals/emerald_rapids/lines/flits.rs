@@ -28,8 +28,12 @@ impl FlitLines {
         let slot = wiring.attribute("upi", "tx_flits", "slot")?;
         let kind = wiring.attribute("upi", "tx_flits", "kind")?;
         let in_every_slot = |of: u64| (0..3).map(move |number| kind.set(slot.set(0, number), of));
-        let flits: Vec<u64> =
-            in_every_slot(HEADER).chain(in_every_slot(DATA)).chain(in_every_slot(CREDIT).skip(2)).collect();
+        let flits: Vec<u64> = in_every_slot(HEADER)
+            .chain(in_every_slot(DATA))
+            .chain(in_every_slot(CREDIT).skip(2))
+            .chain(in_every_slot(EMPTY).skip(1))
+            .chain(in_every_slot(IDLE).take(1))
+            .collect();
         let messages =
             link_codes(wiring)?.map(|code| opcode.set(class.set(0, u64::from(code) >> 4), u64::from(code) & 0xF));
         let mut bind = |signal, tags: &[u64]| bind_signal(wiring, "upi", signal, tags.iter().copied());
@@ -46,6 +50,8 @@ impl FlitLines {
 /// What a slot of a flit holds, as the signal numbers it.
 pub const DATA: u64 = 0;
 pub const CREDIT: u64 = 1;
+pub const EMPTY: u64 = 2;
+pub const IDLE: u64 = 3;
 pub const HEADER: u64 = 4;
 
 #[cfg(test)]

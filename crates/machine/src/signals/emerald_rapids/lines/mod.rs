@@ -19,7 +19,7 @@ use agents::AgentLines;
 pub use commands::{PLAIN_WRITE, REGULAR, UNDERFILL};
 use devices::{DeviceLines, ExpanderLines, PeerLines};
 use flits::FlitLines;
-pub use flits::{CREDIT, DATA, HEADER};
+pub use flits::{CREDIT, DATA, EMPTY, HEADER, IDLE};
 use home::HomeLines;
 use levels::LevelRow;
 use links::LinkLines;

@@ -1,10 +1,12 @@
 //! Credits that go back over a link: what a receiver's buffers have room for again.
 //!
-//! A receiver gathers credits for a little while and puts them into slot 2 of a flit of the other direction: those of the virtual
-//! networks first, the shared ones a cycle later.
+//! A receiver gathers credits for a little while, and its link layer asks for slot 2 of a flit of the other
+//! direction: for those of the virtual networks first, then for the shared ones. The next flit with room there takes
+//! them; if none comes soon, one keeps room for them. A direction without anything to send has flits enough of its
+//! own.
 
 use pericore_engine::Tick;
-use pericore_facts::emerald_rapids::{LinkFact, LinkPacket, Readers, ReturnedCredits};
+use pericore_facts::emerald_rapids::{LinkFact, LinkPacket, Readers, ReturnedCredits, SlotRequest};
 
 use super::{LINKS, Paid, peer};
 use crate::uncore::emerald_rapids::Model;
@@ -12,6 +14,8 @@ use crate::uncore::emerald_rapids::event::Event;
 
 /// Uncore cycles for which a receiver gathers credits (assumption).
 const GATHERING: Tick = 16;
+/// Uncore cycles for which the link layer waits for a flit that has room (assumption).
+const HOLDING_OFF: Tick = 8;
 /// Uncore cycles that they need to the other socket (assumption: less than a message, which also goes through buffers).
 const RETURNING: Tick = 50;
 
@@ -28,19 +32,48 @@ impl Model {
         }
     }
 
-    /// Gathered credits go out.
+    /// The link layer asks for a slot for gathered credits, or has waited for long enough.
     pub(in super::super) fn credit_out<R: Readers>(&mut self, number: u16, reader: &mut R) {
+        let gate = &mut self.links.gates[usize::from(number)];
+        let is_new = !std::mem::replace(&mut gate.slot_wanted, true);
+        let idle = gate.is_idle(self.now);
+        gate.slot_forced = !is_new && !idle;
+        if is_new {
+            self.at_link(number, LinkFact::SlotRequest(SlotRequest::Comes), reader);
+        }
+        if idle {
+            self.fill_slot(number, SlotRequest::Withdrawn, reader);
+        } else {
+            // Looked at again: the direction may have nothing to send then.
+            let gate = &mut self.links.gates[usize::from(number)];
+            gate.slot_due = self.now + HOLDING_OFF * self.times.uclk;
+            self.wheel.schedule(gate.slot_due, Event::SlotDue.of(number));
+        }
+    }
+
+    /// The link layer has waited for a slot, if it still waits.
+    pub(in super::super) fn slot_due<R: Readers>(&mut self, number: u16, reader: &mut R) {
+        let gate = &self.links.gates[usize::from(number)];
+        if gate.slot_wanted && gate.slot_due == self.now {
+            self.credit_out(number, reader);
+        }
+    }
+
+    /// Credits go out in a slot.
+    pub(super) fn fill_slot<R: Readers>(&mut self, number: u16, how: SlotRequest, reader: &mut R) {
+        let gate = &mut self.links.gates[usize::from(number)];
+        (gate.slot_wanted, gate.slot_forced) = (false, false);
+        self.at_link(number, LinkFact::SlotRequest(how), reader);
         let flow = &mut self.links.flows[usize::from(number)];
         let mut goes = ReturnedCredits::default();
         if flow.freed.are_own() {
             goes.own = std::mem::take(&mut flow.freed.own);
-            flow.gathering = flow.freed.shared > 0;
-            if flow.gathering {
-                self.wheel.schedule(self.now + self.times.uclk, Event::CreditOut.of(number));
-            }
         } else {
             goes.shared = std::mem::take(&mut flow.freed.shared);
-            flow.gathering = false;
+        }
+        flow.gathering = flow.freed.are_own() || flow.freed.shared > 0;
+        if flow.gathering {
+            self.wheel.schedule(self.now + self.times.uclk, Event::CreditOut.of(number));
         }
         self.at_link(number, LinkFact::GivesCredits(goes), reader);
         self.links.gates[usize::from(peer(number))].returning.push_back(goes);

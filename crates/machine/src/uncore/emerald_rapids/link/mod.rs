@@ -5,11 +5,16 @@
 //! one slot of a flit, a line nine more. Credits go back on the other direction ([`credits`]); a link without work rests ([`power`]).
 
 mod arbitration;
+mod building;
 mod credits;
+mod flit;
 mod flow;
 mod gate;
+mod halves;
+mod idle;
 mod power;
 
+use building::HeaderFlit;
 use flow::Flow;
 use gate::Gate;
 use pericore_engine::Pool;
@@ -45,13 +50,22 @@ pub struct Packet {
     to: u8,
     /// What happens when it has arrived.
     then: u32,
+    /// Tile of the memory that has sent it past its agent.
+    memory: Option<u8>,
+    /// When each half of a message of the block ring is at the link.
+    halves: [Tick; 2],
 }
 
 impl Packet {
     /// A message that is about to leave.
     pub const fn new(message: LinkMessage) -> Self {
         let sent = LinkPacket { message, network: 0, slot: 0, paid: Paid::Shared, taker: None };
-        Self { sent, from: 0, port: 0, link: 0, cha: 0, credit: None, to: 0, then: 0 }
+        Self { sent, from: 0, port: 0, link: 0, cha: 0, credit: None, to: 0, then: 0, memory: None, halves: [0; 2] }
+    }
+
+    /// The same message, sent by memory at a tile past its agent.
+    pub const fn past_agent(self, tile: u8) -> Self {
+        Self { memory: Some(tile), ..self }
     }
 
     /// The same message, for the one who takes it, if that is no core and no agent of a line.
@@ -83,15 +97,6 @@ impl Packet {
             FlowRing::Acknowledge => Ring::Acknowledge,
         }
     }
-}
-
-/// A flit of headers and the lines that follow it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Flit {
-    ids: [u16; 3],
-    count: usize,
-    /// It waits in the link layer's send queue.
-    queued: bool,
 }
 
 /// Messages under way between sockets. Gates and flow queues are numbered over the machine.
@@ -167,9 +172,9 @@ impl Model {
     /// A flit leaves for the other socket.
     pub(super) fn flit_out<R: Readers>(&mut self, number: u16, reader: &mut R) {
         let Some(flit) = self.links.gates[usize::from(number)].take_unsent() else { return };
-        let has_line = |&id: &u16| self.links.packets[id].sent.message.has_line();
-        let (queued, lines) = (flit.queued, flit.ids[..flit.count].iter().any(has_line));
-        self.at_link(number, LinkFact::Leaves { queued, lines }, reader);
+        let HeaderFlit { queued, alone, beside_line, .. } = flit;
+        let (messages, lines) = (flit.count as u8, flit.lines > 0);
+        self.at_link(number, LinkFact::Leaves { messages, alone, queued, lines, beside_line }, reader);
         for &id in &flit.ids[..flit.count] {
             self.at_link(number, LinkFact::Crosses(self.links.packets[id].sent, false), reader);
         }
@@ -182,9 +187,23 @@ impl Model {
     pub(super) fn flit_in<R: Readers>(&mut self, number: u16, reader: &mut R) {
         let Some(flit) = self.links.gates[usize::from(number)].arrived() else { return };
         let here = peer(number);
+        // Whether its messages find room is looked up once for all of them.
+        let room = self.links.flows[usize::from(here)].has_room();
         for &id in &flit.ids[..flit.count] {
             self.at_link(here, LinkFact::Crosses(self.links.packets[id].sent, true), reader);
-            self.receive(here, id, reader);
+            self.receive(here, id, room, reader);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Model {
+    /// As many messages of a kind come off the mesh to the first link in one cycle.
+    pub(super) fn come_to_link(&mut self, count: usize, packet: Packet) {
+        let to = self.places.cha[0];
+        for _ in 0..count {
+            let id = self.links.packets.add(Packet { to, then: Event::LinkIdle.of(0), ..packet });
+            self.wheel.schedule(self.now, Event::Linked.of(id));
         }
     }
 }

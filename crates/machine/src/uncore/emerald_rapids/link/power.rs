@@ -23,23 +23,35 @@ pub struct PowerStates {
     used: Vec<Tick>,
     /// The tick of the look that counts; others are stale.
     watched: Vec<Tick>,
+    /// All lanes are about to be at work.
+    widening: Vec<bool>,
 }
 
 impl PowerStates {
     /// All at full width.
     pub fn new(links: usize) -> Self {
-        Self { width: vec![LinkWidth::Full; links], used: vec![0; links], watched: vec![0; links] }
+        Self {
+            width: vec![LinkWidth::Full; links],
+            used: vec![0; links],
+            watched: vec![0; links],
+            widening: vec![false; links],
+        }
     }
 }
 
 impl Model {
-    fn width(&self, number: u16) -> LinkWidth {
+    pub(super) fn width(&self, number: u16) -> LinkWidth {
         self.links.power.width[usize::from(number)]
     }
 
     /// Changes how wide a direction is.
     fn set_width<R: Readers>(&mut self, number: u16, to: LinkWidth, reader: &mut R) {
+        self.report_idle(number, self.now, reader);
         let from = std::mem::replace(&mut self.links.power.width[usize::from(number)], to);
+        if from == LinkWidth::Off {
+            let gate = &mut self.links.gates[usize::from(number)];
+            gate.reported = gate.reported.max(self.now);
+        }
         self.at_link(number, LinkFact::Width(Some(from), to), reader);
     }
 
@@ -49,10 +61,13 @@ impl Model {
         self.links.power.used[usize::from(number)] = now;
         match self.width(number) {
             LinkWidth::Full => 0,
+            LinkWidth::Half if self.links.power.widening[usize::from(number)] => 0,
             LinkWidth::Half => {
-                self.set_width(number, LinkWidth::Full, reader);
+                self.links.power.widening[usize::from(number)] = true;
                 self.watch_link(number, REST);
-                Tick::from(WIDENING) * self.times.uclk
+                let wait = Tick::from(WIDENING) * self.times.uclk;
+                self.wheel.schedule(now + wait, Event::Widened.of(number));
+                wait
             }
             LinkWidth::Off => {
                 let wait = TRAINING * self.times.uclk;
@@ -66,6 +81,12 @@ impl Model {
                 0
             }
         }
+    }
+
+    /// All lanes of a direction are at work again.
+    pub(in super::super) fn widened<R: Readers>(&mut self, number: u16, reader: &mut R) {
+        self.links.power.widening[usize::from(number)] = false;
+        self.set_width(number, LinkWidth::Full, reader);
     }
 
     /// A link's physical layer has trained.
@@ -96,7 +117,8 @@ impl Model {
             }
             LinkWidth::Full => self.watch_link(number, REST - idle),
             LinkWidth::Half if idle >= SHUT_DOWN => {
-                if self.width(peer(number)) == LinkWidth::Half {
+                let other = usize::from(peer(number));
+                if self.width(peer(number)) == LinkWidth::Half && !self.links.power.widening[other] {
                     self.at_link(number, LinkFact::ShutsDown(true), reader);
                     self.set_width(number, LinkWidth::Off, reader);
                     self.set_width(peer(number), LinkWidth::Off, reader);

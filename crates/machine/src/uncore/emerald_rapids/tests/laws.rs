@@ -226,7 +226,7 @@ fn links(workload: &str, at: &Snapshot) {
     let own = ["REQ", "SNP", "RSP", "WB", "NCB", "NCS"];
     let headers = upi("TxL_FLITS.ALL_PROTHDR");
     let queued = m3("RxC_INSERTS_VN0", &classes) + m3("RxC_INSERTS_VN1", &classes);
-    let past = m3("RxC_BYPASSED", &["AD_S0_IDLE"]);
+    let past = m3("RxC_BYPASSED", &["AD_S0_IDLE", "AD_S0_BL_ARB", "AD_S1_BL_SLOT", "AD_S2_BL_SLOT"]);
     equal(queued + past, headers, "what came off the mesh went into flits");
     let sizes = ["1_MSG", "2_MSGS", "3_MSGS"].map(|size| m3("RxC_HDR_FLITS_SENT", &[size]));
     equal(sizes[0] + 2 * sizes[1] + 3 * sizes[2], headers, "flits by size");
@@ -250,6 +250,27 @@ fn links(workload: &str, at: &Snapshot) {
     equal(receive("RxL_INSERTS") + receive("RxL_BYPASSED"), filled, "slots that waited, and that did not");
     equal(upi("TxL_FLITS.ALL_LLCRD"), upi("RxL_FLITS.NON_DATA") - headers, "credits sent and received");
     equal(upi("TxL_FLITS.ALL_LLCRD"), m3("RxC_FLITS_MISC", &["S2REQ_RECEIVED"]), "credits take slot 2");
+    let served = m3("RxC_FLITS_MISC", &["S2REQ_WITHDRAWN", "S2REQ_IN_HOLDOFF", "S2REQ_IN_SERVICE"]);
+    equal(upi("TxL_FLITS.ALL_LLCRD"), served, "which each request for it gets in one way");
+    for kind in ["ALL_NULL", "IDLE"] {
+        let of = |event: &str| upi(&format!("{event}.{kind}"));
+        equal(of("TxL_FLITS"), of("RxL_FLITS"), "idle links send what their peers receive");
+    }
+    let any = total(at, "upi", "TxL_ANY_FLITS", &["SLOT0", "SLOT1", "SLOT2"]);
+    let all =
+        ["ALL_DATA", "ALL_PROTHDR", "ALL_LLCRD", "ALL_NULL", "IDLE"].map(|kind| upi(&format!("TxL_FLITS.{kind}")));
+    equal(any, all.iter().sum(), "slots, by what is in them");
+    // A line takes four shared credits of the peer, anything else one; the block ring is given four at once.
+    let shared = m3("RxC_CRD_OCC", &["CONSUMED"]) - m3("RxC_VNA_CRD", &["CORRECTED"]);
+    let own_lines = m3("VN0_CREDITS_USED", &["WB", "NCB"]) + m3("VN1_CREDITS_USED", &["WB", "NCB"]);
+    equal(shared, consumed[0] + upi("TxL_FLITS.ALL_DATA") / 3 - 3 * own_lines, "shared credits for headers and lines");
+    let entered = m3("TxC_BL_FLQ_INSERTS", &["VN0_WB"]);
+    equal(m3("TxC_AD_FLQ_INSERTS", &["VN0_WB"]), entered, "homes hear of each writeback");
+    let blocks = ["BL_RSP", "BL_WB", "BL_NCB", "BL_NCS"];
+    let slotted = m3("RxC_INSERTS_VN0", &blocks) + m3("RxC_INSERTS_VN1", &blocks);
+    equal(m3("RxC_FLITS_SLOT_BL", &["ALL"]), slotted, "what comes off the block ring is slotted");
+    let bypass = upi("TxL_BASIC_HDR_MATCH.NCB");
+    equal(m3("RxC_FLITS_SLOT_BL", &["P1_NOT_REQ"]), slotted - bypass, "bypass messages need both halves");
 }
 
 /// What devices write and read of each other.
