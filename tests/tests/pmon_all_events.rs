@@ -136,6 +136,8 @@ fn is_level(row: &Row) -> bool {
     let states = [
         "DISTRESS",
         "EGRESS_ORDERING",
+        // A sequence waits for a half of its data, what waits is followed, is at its limit (Table 2-384).
+        "FLITS_GEN_BL",
         "MISC_EXTERNAL",
         "M2U_MISC",
         "FAST_ASSERTED",
