@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::fit::blocks;
+use super::super::tables::TableReport;
+use super::super::topology::Socket;
 use super::*;
 
 const BASE: u64 = 0xe000_0000;
@@ -208,4 +210,36 @@ fn a_record_may_fill_its_space_to_the_last_register() {
     let [layout, address, id] = cha(1);
     let counters_at = |distance: u64| [layout & !(0xff << 24) | distance << 24, address, id];
     assert_eq!([5, 6, 7].map(|distance| believed(counters_at(distance))), [0, 1, 1]);
+}
+
+/// A record says where a block's registers are, even where the guide has them elsewhere: here controls begin at 4,
+/// counters at 0xa, and the status is at 7 (Table 1-9: 2, 8 and 1). What no record tells, the filter, is at the guide's
+/// place, and so is a status of which the record says nothing.
+#[test]
+fn a_record_moves_the_registers_that_it_covers() {
+    let unit = emerald_rapids().unit("cha").unwrap();
+    let at = |status: u64, register: &str, member: u8| {
+        let layout = CHA_LAYOUT & !(0xff << 8 | 0xff << 24 | 0xff << 32) | 4 << 8 | 0xa << 24 | status << 32;
+        let (blocks, faults) = check(1, &[[layout, 0x2050, 5 << 16]]);
+        assert_eq!((blocks.len(), &faults[..]), (1, &[][..]));
+        let mut socket = Socket::new(0, 3, None);
+        socket.set_table(TableReport { blocks, ..TableReport::default() });
+        let register = unit.registers.iter().find(|known| known.name == register).unwrap();
+        let place = socket.locate(unit, 5, register, member).unwrap();
+        assert_eq!(place.width, Width::B8);
+        let Address::Msr { cpu: 3, msr } = place.address else { panic!("{}", place.address) };
+        msr
+    };
+    for (register, member, msr) in [
+        ("unit_ctl", 0, 0x2050),
+        ("unit_status", 0, 0x2057),
+        ("ctl", 0, 0x2054),
+        ("ctl", 3, 0x2057),
+        ("ctr", 0, 0x205a),
+        ("ctr", 2, 0x205c),
+        ("filter", 0, 0x205e),
+    ] {
+        assert_eq!(at(7, register, member), msr, "{register}{member}");
+    }
+    assert_eq!(at(0, "unit_status", 0), 0x2051);
 }

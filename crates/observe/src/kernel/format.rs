@@ -226,4 +226,20 @@ mod tests {
         let twice = "config:0-7,4-9".parse::<TermFormat>().unwrap_err();
         assert_eq!(twice.to_string(), "\"config:0-7,4-9\" has bit 4 twice");
     }
+
+    /// As `perf stat -e` takes them: the first word always, the others where they say something.
+    #[test]
+    fn attributes_print_the_words_that_say_something() {
+        let printed = |words, privilege| Attributes { words, privilege }.to_string();
+        for (words, text) in [
+            ([0, 0, 0, 0], "config=0x0"),
+            ([0x304, 0, 0, 0], "config=0x304"),
+            ([0x304, 0x1f, 0, 0], "config=0x304,config1=0x1f"),
+            ([0x35, 0, 0xa0, 0x7], "config=0x35,config2=0xa0,config3=0x7"),
+        ] {
+            assert_eq!(printed(words, Privilege::All), text);
+        }
+        assert_eq!(printed([0xc0, 0, 0, 0], Privilege::User), "config=0xc0, of users' code");
+        assert_eq!(printed([0xc0, 0, 0, 0], Privilege::Kernel), "config=0xc0, of the kernel's code");
+    }
 }

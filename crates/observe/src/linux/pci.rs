@@ -192,4 +192,61 @@ mod tests {
         assert!(![4096, 4098, 8192].iter().any(|&offset| allowed(offset, Width::B4)));
         assert!(!allowed(4094, Width::B4) && !allowed(0xa2, Width::B8) && !allowed(0xa1, Width::B2));
     }
+
+    /// Where sysfs lists functions, one that it does not list is not there, even if an old file of /proc is left of it:
+    /// it reads as nothing, a write goes nowhere, and no file is opened.
+    #[test]
+    fn a_function_that_sysfs_does_not_list_is_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path());
+        let (listed, hidden) = (Bdf::new(0xff, 0x10, 0), Bdf::new(0xff, 0x10, 1));
+        fs::create_dir_all(folder.path().join(format!("sys/bus/pci/devices/{listed}"))).unwrap();
+        fs::write(folder.path().join(format!("sys/bus/pci/devices/{listed}/config")), [7; 256]).unwrap();
+        let file = folder.path().join("proc/bus/pci/ff/10.1");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, [9; 256]).unwrap();
+        let mut functions = Functions::default();
+        let mut bytes = [0; 4];
+        assert_eq!(functions.read(&root, hidden, 0, &mut bytes), Ok(false));
+        assert_eq!(functions.write(&root, hidden, 0, &[1; 4]), Ok(()));
+        functions.hold_open(&root, hidden, true);
+        assert_eq!(fs::read(&file).unwrap(), [9; 256]);
+        assert!(functions.files.is_empty());
+        assert_eq!((functions.read(&root, listed, 0, &mut bytes), bytes), (Ok(true), [7; 4]));
+        assert!(!functions.reads_through_proc());
+        // Where nothing is listed, every function is tried, and what reads it is told.
+        let mut functions = Functions::default();
+        fs::remove_dir_all(folder.path().join("sys")).unwrap();
+        assert_eq!((functions.read(&root, hidden, 0, &mut bytes), bytes), (Ok(true), [9; 4]));
+        assert!(functions.reads_through_proc());
+    }
+
+    /// Conventional functions have 256 bytes, extended ones 4096; nothing answers beyond, and nothing is written there.
+    #[test]
+    fn a_function_ends_where_its_file_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path());
+        let bdf = Bdf::new(0xff, 0x10, 0);
+        let path = folder.path().join(format!("sys/bus/pci/devices/{bdf}/config"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, [0; 256]).unwrap();
+        let mut functions = Functions::default();
+        for (offset, is_there) in [(0, true), (252, true), (254, false), (256, false), (0x400, false)] {
+            assert_eq!(functions.read(&root, bdf, offset, &mut [0; 4]), Ok(is_there), "{offset:#x}");
+            assert_eq!(functions.write(&root, bdf, offset, &[5; 4]), Ok(()), "{offset:#x}");
+        }
+        let mut expected = vec![0; 256];
+        expected[..4].fill(5);
+        expected[252..].fill(5);
+        assert_eq!(fs::read(&path).unwrap(), expected);
+    }
+
+    /// `SSSS:BB:DD.F`, in hexadecimal digits; what else lies there is no function.
+    #[test]
+    fn names_of_functions_are_read() {
+        assert_eq!(parse("0001:7f:1e.3"), Some(Bdf { segment: 1, bus: 0x7f, device: 0x1e, function: 3 }));
+        for name in ["", "0000:ff:10", "0000:100:00.0", "0000:ff:10.100", "0000:ff:100.0", "slot:ff:10.0", "0000:ff"] {
+            assert_eq!(parse(name), None, "{name}");
+        }
+    }
 }

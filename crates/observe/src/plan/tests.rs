@@ -318,3 +318,17 @@ fn what_two_looks_have_found_is_known_together() {
         assert_eq!((taken.counters, taken.fixed), (0b101, true), "{one:?} and {other:?}");
     }
 }
+
+/// The socket's freeze is one register of a unit's first instance: a plan that counts in another instance of that unit
+/// gets the first one beside it, without counters, and one that has it already gets no second.
+#[test]
+fn a_gate_is_in_the_first_instance_of_its_unit() {
+    let [imc, cbo] = ["imc", "cbo"].map(|name| e5_2600().unit(name).unwrap());
+    let mut instances = plan("imc1/CAS_COUNT.RD/,imc0/CAS_COUNT.RD/,cbo3/CLOCKTICKS/").unwrap().sockets[0].instances.clone();
+    let names = |instances: &[InstancePlan]| instances.iter().map(InstancePlan::name).collect::<Vec<_>>();
+    assert_eq!(names(&instances), ["cbo3", "imc0", "imc1"]);
+    assert_eq!((index_of(&mut instances, imc), instances.len()), (1, 3));
+    assert_eq!((index_of(&mut instances, cbo), index_of(&mut instances, cbo)), (3, 3));
+    assert_eq!(names(&instances), ["cbo3", "imc0", "imc1", "cbo0"]);
+    assert_eq!((instances[3].counters.len(), instances[3].rounds), (0, 1));
+}

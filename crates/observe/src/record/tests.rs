@@ -102,6 +102,7 @@ fn written(header: &Header, samples: &[Recorded], ending: &Ending) -> Vec<u8> {
     for recorded in samples {
         writer.sample(recorded.end, &recorded.sample, recorded.truth.as_ref()).unwrap();
     }
+    assert_eq!(writer.samples(), samples.len() as u64);
     writer.end(ending).unwrap();
     let bytes = writer.bytes();
     assert_eq!(bytes, text.len() as u64);

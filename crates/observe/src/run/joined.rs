@@ -147,19 +147,35 @@ fn renumbered(mut sample: Sample, events: &[usize]) -> Sample {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use pericore_metrics::Grade;
+
     use super::*;
-    use crate::testing::e5_2600;
+    use crate::discover::discover;
+    use crate::session::JournalError;
+    use crate::testing::{CPUS, Fake, e5_2600};
+
+    /// What backends were asked, by their names.
+    type Log = Rc<RefCell<Vec<String>>>;
 
     /// Counts one event, as often as was said, and changes rounds by itself unless it is due.
     struct One {
         plan: Plan,
         overflow: Option<u64>,
         is_due: bool,
+        since: f64,
+        sample: Sample,
+        name: &'static str,
+        log: Log,
+        fails: bool,
     }
 
     fn one(overflow: Option<u64>, is_due: bool) -> One {
         let plan = Plan { selection: Selection::new(e5_2600()), sockets: Vec::new() };
-        One { plan, overflow, is_due }
+        let (sample, log) = (Sample::default(), Log::default());
+        One { plan, overflow, is_due, since: 0.0, sample, name: "one", log, fails: false }
     }
 
     impl Backend for One {
@@ -168,11 +184,11 @@ mod tests {
         }
 
         fn counts_since(&self) -> f64 {
-            0.0
+            self.since
         }
 
         fn sample(&mut self, _: &dyn Fn() -> Moment) -> Sample {
-            Sample::default()
+            self.sample.clone()
         }
 
         fn sample_on_overflow(&mut self, _: &dyn Fn() -> Moment) -> Option<Sample> {
@@ -192,12 +208,18 @@ mod tests {
             self.is_due
         }
 
-        fn rotate(&mut self, _: &dyn Fn() -> Moment) {}
+        fn rotate(&mut self, _: &dyn Fn() -> Moment) {
+            self.log.borrow_mut().push(format!("{} rotates", self.name));
+        }
 
-        fn check(&mut self) {}
+        fn check(&mut self) {
+            self.log.borrow_mut().push(format!("{} checks", self.name));
+        }
 
         fn stop(self) -> Result<(), SessionError> {
-            Ok(())
+            self.log.borrow_mut().push(format!("{} stops", self.name));
+            let refused = || JournalError::Occupied { path: self.name.to_owned(), holder: String::new() };
+            if self.fails { Err(refused().into()) } else { Ok(()) }
         }
     }
 
@@ -235,6 +257,109 @@ mod tests {
             (None, part(true), true),
         ] {
             assert_eq!(joined(first, second).has_turns_due(), expected);
+        }
+    }
+
+    /// Both are looked at and stopped, even if the first cannot put everything back; rounds change where they are due.
+    #[test]
+    fn what_is_asked_of_the_whole_is_asked_of_each_part() {
+        let log = Log::default();
+        let part = |name, is_due, fails| One { name, log: log.clone(), fails, ..one(None, is_due) };
+        let said = || std::mem::take(&mut *log.borrow_mut());
+        let now = || Moment::default();
+        let ask = |first: Option<One>, second: Option<One>| {
+            let mut joined = joined(first, second);
+            joined.check();
+            joined.rotate(&now);
+            joined.stop().map_err(|error| error.to_string())
+        };
+        assert_eq!(ask(Some(part("a", true, false)), Some(part("b", false, false))), Ok(()));
+        assert_eq!(said(), ["a checks", "b checks", "a rotates", "a stops", "b stops"]);
+        assert_eq!(ask(Some(part("a", false, false)), Some(part("b", true, false))), Ok(()));
+        assert_eq!(said(), ["a checks", "b checks", "b rotates", "a stops", "b stops"]);
+        assert_eq!(ask(None, Some(part("b", true, false))), Ok(()));
+        assert_eq!(said(), ["b checks", "b rotates", "b stops"]);
+        for (first, second) in [(true, false), (false, true)] {
+            let refused = ask(Some(part("a", false, first)), Some(part("b", false, second))).unwrap_err();
+            assert!(refused.contains(if first { "a" } else { "b" }), "{refused}");
+            assert_eq!(said()[2..], ["a stops", "b stops"]);
+        }
+    }
+
+    #[test]
+    fn what_both_count_began_halfway_between_them() {
+        let since = |since| Some(One { since, ..one(None, false) });
+        for (first, second, expected) in
+            [(since(3.0), since(3.5), 3.25), (since(3.0), None, 3.0), (None, since(3.5), 3.5), (None, None, 0.0)]
+        {
+            assert_eq!(joined(first, second).counts_since(), expected);
+        }
+    }
+
+    /// A part that counts one event in both sockets, with a sample of so many seconds.
+    fn counting(counted: [u64; 2], seconds: f64, is_checked: bool) -> One {
+        let mut selection = Selection::new(e5_2600());
+        selection.add_events("imc0/CAS_COUNT.RD/").unwrap();
+        let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name == "imc").unwrap();
+        let plan = Plan::new(&topology, selection).unwrap();
+        let count = |(socket, count)| Count {
+            event: 0,
+            socket,
+            instance: 0,
+            count: Some(count),
+            validity: Validity::MEASURED,
+            slices: Default::default(),
+            standard_error: None,
+        };
+        let counts = (0..).zip(counted).map(count).collect();
+        One { plan, sample: Sample { seconds, counts, is_checked, ..Sample::default() }, ..one(None, false) }
+    }
+
+    /// Counts stand socket by socket, those of registers first. Two ways that were read at nearly the same times are one
+    /// sample; by more than 2 % of its length the kernel's counts are in doubt, and its length is that of the registers.
+    #[test]
+    fn samples_of_two_ways_are_one_unless_their_lengths_lie_apart() {
+        let now = || Moment::default();
+        for (first, second, is_apart) in
+            [(1.0, 1.0, false), (1.0, 1.01, false), (1.0, 0.97, true), (10.0, 10.15, false), (0.1, 0.11, true)]
+        {
+            let (one, other) = (counting([10, 20], first, true), counting([5, 6], second, true));
+            let sample = joined(Some(one), Some(other)).sample(&now);
+            let counts: Vec<_> =
+                sample.counts.iter().map(|count| (count.socket, count.event, count.count.unwrap())).collect();
+            assert_eq!(counts, [(0, 4, 10), (0, 7, 5), (1, 4, 20), (1, 7, 6)]);
+            let doubted: Vec<bool> =
+                sample.counts.iter().map(|count| count.validity.grade() == Grade::Suspect).collect();
+            assert_eq!(doubted, [false, is_apart, false, is_apart], "{first} s and {second} s");
+            assert_eq!((sample.seconds, sample.is_checked), (first, true));
+        }
+        let apart = joined(Some(counting([1, 1], 1.0, true)), Some(counting([1, 1], 1.25, true))).sample(&now);
+        let words = apart.counts[1].validity.to_string();
+        assert!(words.contains("counted for 1000.000 ms, and the kernel's counters for 1250.000 ms"), "{words}");
+    }
+
+    /// Only what both parts have looked at is confirmed. What either withdraws is withdrawn, under the number that the
+    /// event has in the whole.
+    #[test]
+    fn what_one_part_doubts_the_whole_doubts() {
+        let now = || Moment::default();
+        for (first, second) in [(true, false), (false, true), (false, false)] {
+            let parts = [first, second].map(|is_checked| Some(counting([1, 2], 1.0, is_checked)));
+            let [first, second] = parts;
+            assert!(!joined(first, second).sample(&now).is_checked);
+        }
+        let doubt = |event| Doubt { event, socket: 1, instance: 0, why: "it was written".to_owned() };
+        let doubting = || {
+            let mut part = counting([1, 2], 1.0, true);
+            part.sample.withdrawn = Some(Withdrawn { samples: 3, doubts: vec![doubt(0)] });
+            Some(part)
+        };
+        let calm = || Some(counting([1, 2], 1.0, true));
+        for (first, second, event) in
+            [(doubting(), calm(), 4), (calm(), doubting(), 7), (doubting(), None, 4), (None, doubting(), 7)]
+        {
+            let withdrawn = joined(first, second).sample(&now).withdrawn.unwrap();
+            assert_eq!(withdrawn, Withdrawn { samples: 3, doubts: vec![doubt(event)] });
         }
     }
 }

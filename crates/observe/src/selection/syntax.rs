@@ -212,4 +212,52 @@ mod tests {
             assert_eq!(parse(text).unwrap_err().spot.offset, offset, "{text}");
         }
     }
+
+    /// The mark stands where the "/" is missing, before a space or a comma. A list that goes on behind an event's own
+    /// "/" has none missing.
+    #[test]
+    fn a_missing_slash_is_told_where_it_belongs() {
+        for (text, offset) in [
+            ("imc/A,imc/B/", 5),
+            ("imc/CAS_COUNT.RD ,imc/B/", 17),
+            ("a/b,k=10,c/d/", 8),
+            ("x,{a/b,c/d/}", 6),
+            ("a/b,c/d", 3),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.spot.offset, offset, "{text}");
+            assert!(error.to_string().contains("the \"/\" that ends the event"), "{error}");
+        }
+        assert_eq!(shape("a/b,c/,d"), ["a|b+c|None", "|d|None"]);
+        assert_eq!(shape("a/b,c/ , d/e,f/"), ["a|b+c|None", "d|e+f|None"]);
+        assert_eq!(shape("{a/b,c/},{d/e,f/ }"), ["a|b+c|Some(0)", "d|e+f|Some(1)"]);
+        // With a value it is no unit's name: the mark stands where the next event begins.
+        assert_eq!(parse("a/b,c=1/d/").unwrap_err().spot.offset, 8);
+    }
+
+    /// What was read and what would have been right, in words.
+    #[test]
+    fn errors_name_what_stands_there_and_what_should() {
+        for (text, words) in [
+            ("a,", ["an event, such as", "the end of the list"]),
+            ("a}", ["\",\" or the end of the list", "\"}\""]),
+            ("{a", ["\",\" or the \"}\" that ends the group", "the end of the list"]),
+            ("{a,{b}", ["an event, such as", "\"{\""]),
+            ("a/=3/", ["an event's name or key=value", "\"=\""]),
+            ("a/b=/", ["a value", "\"/\""]),
+            ("a/b{", ["\",\" or the \"/\" that ends the event", "\"{\""]),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(words.iter().all(|words| error.contains(words)), "{text}: {error}");
+        }
+    }
+
+    /// Groups are numbered in their order, and a space may stand wherever a sign does.
+    #[test]
+    fn spaces_do_not_matter_around_signs() {
+        assert_eq!(shape(" { a , b/c , d=1 /  } , e , {f} "), ["|a|Some(0)", "b|c+d=1|Some(0)", "|e|None", "|f|Some(1)"]);
+        let events = parse(" { aa , b/c , d=1 /  }").unwrap();
+        let whole: Vec<_> = events.iter().map(|event| (event.whole.offset, event.whole.text)).collect();
+        assert_eq!(whole, [(3, "aa"), (8, "b/c , d=1 /")]);
+    }
 }

@@ -183,3 +183,37 @@ fn the_kernel_counts_its_own_clock() {
     let counted = sample.counts[0].count.expect("a number") as f64 / 1e9;
     assert!((counted / sample.seconds - 1.0).abs() < 0.5, "{counted} s of {} s", sample.seconds);
 }
+
+/// A measurement begins where its counters were started, and each sample where the one before ended.
+#[test]
+fn a_sample_begins_where_the_one_before_ended() {
+    let folder = tree(E5_2600);
+    let plan = prepared(folder.path(), "ha/CLOCKTICKS/").unwrap();
+    let root = Root::at(folder.path());
+    let mut counters = KernelCounters::start_with(Stand::default(), &root, plan, at(2.5)).unwrap();
+    assert_eq!(counters.counts_since(), 2.5);
+    assert_eq!(counters.sample(&at(4.0)).seconds, 1.5);
+    assert_eq!(counters.counts_since(), 4.0);
+    assert!(counters.sample_on_overflow(&at(4.0)).is_none(), "the kernel tells nobody of overflows");
+}
+
+/// The words are of the PMU and of what it could not do; its number is gone until the next sample begins.
+#[test]
+fn a_turn_that_the_kernel_refuses_leaves_no_number() {
+    let (mut counters, stand, _folder) =
+        running("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/");
+    let half = SECOND / 2;
+    for (what, refused, event) in [("stop 0", "could not be stopped", 0), ("start 0", "could not be started", 0)] {
+        stand.0.borrow_mut().rates = (0..4).map(|leader| (leader, (half, half, 10))).collect();
+        stand.0.borrow_mut().refused.push(what.to_owned());
+        counters.rotate(&at(0.5));
+        let sample = counters.sample(&at(1.0));
+        let lost = sample.counts.iter().find(|count| (count.socket, count.event) == (0, event)).unwrap();
+        assert_eq!(lost.count, None, "{what}");
+        let words = lost.validity.to_string();
+        assert!(words.contains("uncore_cbox_0") && words.contains(refused), "{words}");
+        assert!(words.contains("for a change of rounds"), "{words}");
+        stand.0.borrow_mut().refused.clear();
+        counters.sample(&at(1.0));
+    }
+}

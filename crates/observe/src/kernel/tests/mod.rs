@@ -145,6 +145,16 @@ struct Inner {
     refuses: Option<Refuses>,
     /// Leaders whose reading ends at once.
     gone: Vec<usize>,
+    /// What is refused of what is done to leaders.
+    refused: Vec<String>,
+}
+
+impl Inner {
+    fn done(&mut self, what: String) -> io::Result<()> {
+        let is_refused = self.refused.contains(&what);
+        self.log.push(what);
+        if is_refused { Err(io::Error::from_raw_os_error(libc::EIO)) } else { Ok(()) }
+    }
 }
 
 struct Handle(usize, Rc<RefCell<Inner>>);
@@ -170,13 +180,11 @@ impl PerfEvents for Stand {
     }
 
     fn start(&mut self, leader: &Handle) -> io::Result<()> {
-        self.0.borrow_mut().log.push(format!("start {}", leader.0));
-        Ok(())
+        self.0.borrow_mut().done(format!("start {}", leader.0))
     }
 
     fn stop(&mut self, leader: &Handle) -> io::Result<()> {
-        self.0.borrow_mut().log.push(format!("stop {}", leader.0));
-        Ok(())
+        self.0.borrow_mut().done(format!("stop {}", leader.0))
     }
 
     fn read(&mut self, leader: &Handle, counters: usize) -> io::Result<Option<GroupReading>> {

@@ -91,3 +91,20 @@ fn a_group_that_does_not_fit_is_refused_if_the_user_wrote_it_and_split_if_a_metr
         drop(counters);
     }
 }
+
+/// A system call reads a group. Of two sockets each: a group of two and a lone event; one of two states at a time; and
+/// the fixed counter beside five events on four counters, of which four or one are read.
+#[test]
+fn a_sample_costs_a_system_call_for_each_group() {
+    let folder = tree(E5_2600);
+    let cost = |events: &str| {
+        let KernelCost { groups, counters, turning } = prepared(folder.path(), events).unwrap().cost();
+        (groups, counters, turning)
+    };
+    assert_eq!(cost("{imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.WR/},imc0/CLOCKTICKS/"), (4, 6, 0));
+    assert_eq!(cost("imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.WR/,imc3/CAS_COUNT.RD/"), (6, 6, 0));
+    assert_eq!(cost("cbo0/LLC_LOOKUP.DATA_READ,state=0x1/,cbo0/LLC_LOOKUP.DATA_READ,state=0x1F/"), (2, 2, 2));
+    let five = "imc0/CAS_COUNT.RD/,imc0/CAS_COUNT.WR/,imc0/ACT_COUNT/,imc0/PRE_COUNT.PAGE_MISS/,imc0/RPQ_INSERTS/";
+    assert_eq!(cost(&format!("{five},imc0/DCLK_FIXED/")), (10, 10, 8));
+    assert_eq!(cost("ha/CLOCKTICKS/"), (1, 1, 0), "one socket has the PMU");
+}
