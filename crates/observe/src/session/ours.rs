@@ -145,3 +145,100 @@ fn values<'s>(writes: impl Iterator<Item = &'s Step>) -> Vec<u64> {
     }
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::e5_2600;
+
+    fn register(family: &str, unit: &str, name: &str) -> &'static Register {
+        let unit = pericore_catalog::family(family).unwrap().unit(unit).unwrap();
+        unit.registers.iter().find(|register| register.name == name).unwrap()
+    }
+
+    /// A CBo's unit control: frz_en is bit 16, frz bit 8, and bits 1:0 reset (guide, 2.3.3). Nehalem's global control
+    /// (SDM 18.8.2): an enable for each of eight counters, bit 32 for the fixed one, PMIs of four cores in 51:48, pmi_frz
+    /// in 63. Emerald Rapids' (1.4): bit 0 freezes the socket.
+    #[test]
+    fn a_gate_stops_and_enables_by_its_own_bits() {
+        let unit_control = register("e5-2600", "cbo", "unit_ctl");
+        let gate = |bits, stops, enables, keeps, is_whole| Ours::Gate { bits, stops, enables, keeps, is_whole };
+        assert_eq!(Ours::gate(unit_control, 0), gate(0x1_0100, 0x100, 0, 0, false));
+        assert_eq!(Ours::gate(unit_control, 0x1_0000), gate(0x100, 0x100, 0, 0x1_0000, false));
+        assert_eq!(Ours::gate(unit_control, 0x100), gate(0x1_0000, 0, 0, 0x100, false));
+        assert_eq!(Ours::of_journal(unit_control, &[7]), gate(0x1_0100, 0x100, 0, !0x1_0103, false));
+        let enables = register("nehalem", "uncore", "global_ctl");
+        let Ours::Gate { bits, stops, enables, is_whole, .. } = Ours::gate(enables, !0x8000_0001_0000_0013) else {
+            panic!("a gate")
+        };
+        assert_eq!((bits, stops, enables), (0x8000_0001_0000_0013, 1 << 63, 0x1_0000_0013));
+        assert!(!is_whole);
+        let whole = register("emerald-rapids", "ubox", "global_ctl");
+        let Ours::Gate { bits, stops, enables, is_whole, .. } = Ours::gate(whole, !1) else { panic!("a gate") };
+        assert_eq!((bits, stops, enables, is_whole), (1, 1, 0, true));
+        assert!(Ours::gate(unit_control, 0).written().is_empty());
+    }
+
+    /// A journal that says what was written is believed: a setting that holds something else by now is somebody's. Of
+    /// one that does not say so no bit is looked at.
+    #[test]
+    fn a_setting_of_a_journal_is_known_by_what_was_written() {
+        let cbo = e5_2600().unit("cbo").unwrap();
+        let (control, filter) = (cbo.register(Role::Control).unwrap(), cbo.register(Role::Filter).unwrap());
+        for (register, is_filter) in [(control, false), (filter, true)] {
+            for written in [&[][..], &[0x40_0136, 0]] {
+                let ours = Ours::of_journal(register, written);
+                let bits = if written.is_empty() { 0 } else { lasting(register) };
+                assert_eq!(ours, Ours::Setting { bits, values: written.to_vec(), is_filter });
+                assert_eq!(ours.written(), written);
+            }
+        }
+        assert_eq!(lasting(control) & 0x40_ff37, 0x40_ff37);
+        assert_eq!(lasting(control) & 1 << 17, 0, "a reset does not read back");
+    }
+
+    /// Only controls, filters and gates are overwritten: no journal names another register.
+    #[test]
+    fn sessions_overwrite_settings_and_gates_alone() {
+        for (role, kind) in [
+            (Role::Control, Some(Overwriting::Control)),
+            (Role::FixedControl, Some(Overwriting::Control)),
+            (Role::Filter, Some(Overwriting::Filter)),
+            (Role::UnitControl, Some(Overwriting::Gate)),
+            (Role::GlobalControl, Some(Overwriting::Gate)),
+            (Role::UnitStatus, None),
+            (Role::Counter, None),
+            (Role::FixedCounter, None),
+            (Role::FreeRunning, None),
+            (Role::GlobalStatus, None),
+            (Role::OverflowControl, None),
+            (Role::Identity, None),
+        ] {
+            assert_eq!(Overwriting::of(role), kind, "{role:?}");
+        }
+    }
+
+    /// A control of 8 bytes in configuration space takes its upper half first, and then the lower one beside it.
+    #[test]
+    fn halves_of_a_register_are_one_value() {
+        let control = register("emerald-rapids", "m2m", "ctl");
+        let step = |width, value| Step {
+            operation: Operation::Write { address: Address::Mmio { physical: 8 }, width, value },
+            purpose: crate::plan::Purpose::Select,
+            instance: 0,
+            register: control,
+            member: 0,
+            keeps: 0,
+        };
+        let given = |writes: &[(Width, u64)]| {
+            let steps: Vec<Step> = writes.iter().map(|&(width, value)| step(width, value)).collect();
+            values(steps.iter())
+        };
+        let (upper, both) = (0x12_0000_0000, 0x12_0000_0304);
+        assert_eq!(given(&[(Width::B8, upper), (Width::B4, 0x304)]), [upper, both]);
+        assert_eq!(given(&[(Width::B4, 0x304), (Width::B4, 0x305), (Width::B4, 0x304)]), [0x304, 0x305]);
+        assert_eq!(given(&[(Width::B8, 0x304), (Width::B8, 0), (Width::B8, 0x304)]), [0x304, 0]);
+        let read = Step { operation: Operation::Read { address: Address::Mmio { physical: 8 }, width: Width::B8 }, ..step(Width::B8, 0) };
+        assert_eq!(values(std::iter::once(&read)), [0; 0]);
+    }
+}

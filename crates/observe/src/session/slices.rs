@@ -225,4 +225,37 @@ mod tests {
         assert_eq!(one.beside(&slices(&[(1.0, 3)])), None);
         assert_eq!(one.beside(&slices(&[(1.0, 3), (0.5, 1)])), None);
     }
+
+    /// Parts are of the same time if they differ by no more than a thousandth, whether they are long or short.
+    #[test]
+    fn what_ran_together_is_told_by_a_share_of_its_length() {
+        for (one, other, are_together) in [
+            (10.0, 10.005, true),
+            (10.005, 10.0, true),
+            (10.0, 10.02, false),
+            (10.02, 10.0, false),
+            (0.01, 0.010_05, false),
+            (0.01, 0.010_005, true),
+            (0.0, 0.0, true),
+        ] {
+            let (one, other) = (slices(&[(one, 2)]), slices(&[(other, 3)]));
+            assert_eq!(one.beside(&other).map(|sum| sum.count()), are_together.then_some(5), "{one:?} and {other:?}");
+        }
+    }
+
+    /// Half of two seconds with 10 stands for 20; a rate is of all parts together.
+    #[test]
+    fn counts_are_scaled_by_the_time_of_all_parts() {
+        assert_eq!(slices(&[(1.0, 10)]).scaled_up(2.0), 20);
+        assert_eq!(slices(&[(0.25, 10), (0.75, 20)]).scaled_up(4.0), 120);
+        let mut both = slices(&[(1.0, 1)]);
+        both.extend(&slices(&[(2.0, 3), (0.5, 5)]));
+        assert_eq!((both.parts(), both.seconds(), both.count()), (&[(1.0, 1), (2.0, 3), (0.5, 5)][..], 3.5, 9));
+        assert!(!both.is_empty() && Slices::default().is_empty());
+        // Neither a single part nor parts without time say how far off the count is.
+        for parts in [&[(1.0, 10)][..], &[(1.0, 10), (0.0, 4)], &[]] {
+            assert_eq!(slices(parts).standard_error(2.0), None, "{parts:?}");
+        }
+        assert_eq!(slices(&[(1.0, 10), (1.0, 12)]).standard_error(2.0), Some(0.0), "nothing was left out");
+    }
 }

@@ -272,3 +272,117 @@ pub(super) fn mark(plan: &Plan, sample: &mut Sample, since: &[Since], stopped: &
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pericore_metrics::Grade;
+
+    use super::*;
+
+    const fn at(seconds: f64) -> Moment {
+        Moment { seconds, tsc: (seconds * 1e3) as u64 }
+    }
+
+    const fn span(first: f64, last: f64) -> Span {
+        Span { first: at(first), last: at(last) }
+    }
+
+    /// Counters ran from the middle of their start to the middle of their stop; if the sample began at another time,
+    /// from then on, whatever turns there were before.
+    #[test]
+    fn a_sample_lasts_from_where_it_began() {
+        let mut since = Since::new(span(1.0, 3.0));
+        let (length, ran) = since.until(&span(6.0, 7.0));
+        assert_eq!((length.seconds, length.tsc_cycles), (4.5, 4500));
+        assert_eq!((ran.always, ran.in_all_turns, ran.turn), (Some(4.5), 4.5, 4.5));
+        since.end_turn(&span(4.0, 4.0));
+        let ran = since.until(&span(6.0, 7.0)).1;
+        assert_eq!((ran.always, ran.in_all_turns, ran.turn), (Some(4.5), 6.5, 4.5));
+        let (length, ran) = since.but_from(at(5.0)).until(&span(6.0, 7.0));
+        assert_eq!((length.seconds, length.tsc_cycles), (1.5, 1500));
+        assert_eq!((ran.always, ran.in_all_turns, ran.turn), (Some(1.5), 1.5, 1.5));
+        let next = since.next(&span(6.0, 7.0), span(7.5, 8.5), None);
+        assert_eq!((next.until(&span(9.0, 9.0)).0.seconds, next.paused()), (1.0, 0.0));
+        let next = since.next(&span(6.0, 7.0), span(7.5, 8.5), Some(at(6.5)));
+        assert_eq!(next.until(&span(9.0, 9.0)).0.seconds, 2.5);
+        assert_eq!(began(&[next, Since::new(span(1.0, 2.0))]), 4.0);
+        assert_eq!(began(&[]), 0.0);
+    }
+
+    /// A turn of two seconds, half a second for the change, a turn of one: 3 s in turns. If all counters stood
+    /// meanwhile, the sample lasts 3 s, else 3.5 s.
+    #[test]
+    fn a_change_of_rounds_is_time_of_those_that_run_on() {
+        for (all_stood, seconds, tsc_cycles) in [(false, 3.5, 3500), (true, 3.0, 3000)] {
+            let mut since = Since::new(span(1.0, 1.0));
+            let ran = since.end_turn(&span(3.0, 3.0));
+            assert_eq!((ran.always, ran.in_all_turns, ran.turn), (None, 2.0, 2.0));
+            since.begin_turn(&span(3.0, 3.0), span(3.5, 3.5), all_stood);
+            let (length, ran) = since.until(&span(4.5, 4.5));
+            assert_eq!((length.seconds, length.tsc_cycles), (seconds, tsc_cycles));
+            assert_eq!((ran.always, ran.in_all_turns, ran.turn), (Some(seconds), 3.0, 1.0));
+        }
+    }
+
+    #[test]
+    fn pauses_add_up_and_are_never_negative() {
+        let mut since = Since::new(span(0.0, 0.0));
+        since.pause(&span(1.0, 2.0), &span(2.0, 2.5));
+        since.pause(&span(5.0, 5.0), &span(5.0, 5.5));
+        since.pause(&span(8.0, 8.0), &span(7.0, 7.0));
+        assert_eq!(since.paused(), 0.75 + 0.25);
+        // Half a second to start and a quarter to stop, of two seconds from middle to middle.
+        assert_eq!(Since::new(span(0.0, 0.5)).apart(&span(2.125, 2.375)), 0.75 / 2.0);
+        assert_eq!(Since::new(span(1.0, 1.0)).apart(&span(1.0, 2.0)), 2.0);
+        assert_eq!(Since::new(span(1.0, 2.0)).apart(&span(1.0, 1.5)), 0.0, "no time, no share");
+        assert_eq!(span(3.0, 2.0).seconds(), 0.0, "a clock may go back");
+    }
+
+    /// Doubts about what runs all the time: units are started in 10 ms and stopped in 10 ms, whenever nothing comes
+    /// between; a held-up start of 110 ms moves half of what it took longer, 50 ms, away from the middle. That is more
+    /// than 2 % of a second, and not of ten.
+    #[test]
+    fn a_start_that_was_held_up_is_doubted_on_short_samples() {
+        let quick = Since::new(span(0.0, 0.01));
+        let held_up = quick.next(&span(1.0, 1.01), span(2.0, 2.11), None);
+        for (stopped, is_doubted) in [(span(3.05, 3.06), true), (span(12.05, 12.06), false)] {
+            let Doubts { always, turns, running } = held_up.doubts(&stopped);
+            assert_eq!(always.is_some(), is_doubted);
+            assert!(turns.is_none_or(|_| is_doubted) && running.is_none());
+        }
+        let words = held_up.doubts(&span(3.05, 3.06)).always.unwrap();
+        assert_eq!(words.grade(), Grade::Suspect);
+        let words = words.to_string();
+        assert!(words.contains("some ran 50.000 ms longer or shorter than 1000.000 ms; choose a longer interval"), "{words}");
+        // As long to stop as to start: all ran equally long.
+        assert!(Since::new(span(0.0, 0.2)).doubts(&span(1.0, 1.2)).always.is_none());
+        assert!(Since::new(span(0.0, 0.2)).doubts(&span(1.0, 1.0)).always.is_some());
+    }
+
+    /// Of counters that are read while they run: what a reading takes when nothing comes between shifts all alike; 100 ms
+    /// more than that, at either end, is too much for a second.
+    #[test]
+    fn a_reading_that_was_held_up_is_doubted() {
+        let doubted = |lags: &[f64], seconds: f64| {
+            let mut all = Lags::default();
+            lags.iter().for_each(|&lag| all.add(lag));
+            all.doubt(seconds).map(|doubt| doubt.to_string())
+        };
+        assert_eq!(doubted(&[], 1.0), None);
+        for (lags, is_doubted) in [
+            (&[0.03][..], true),
+            (&[0.01], false),
+            (&[0.03, 0.03], false),
+            (&[0.03, 0.13], true),
+            (&[0.13, 0.03], true),
+            (&[0.13, 0.03, 0.03], false),
+            (&[0.01, 0.13, 0.13], true),
+            (&[-1.0], false),
+        ] {
+            assert_eq!(doubted(lags, 1.0).is_some(), is_doubted, "{lags:?}");
+        }
+        assert_eq!(doubted(&[0.03, 0.13], 10.0), None);
+        let words = doubted(&[0.03, 0.13], 1.0).unwrap();
+        assert!(words.contains("some ran up to 100.000 ms longer or shorter than 1000.000 ms"), "{words}");
+    }
+}

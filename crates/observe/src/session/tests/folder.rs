@@ -126,3 +126,52 @@ fn a_link_in_the_place_of_the_folder_is_not_followed() {
     assert!(journals_in(&link).enter().is_err());
     assert_eq!(fs::metadata(&elsewhere).unwrap().permissions().mode() & 0o777, 0o755);
 }
+
+/// Where no folder is there is no journal, and where no file is neither. What is there must be a file of this user or
+/// root that nobody else writes, and no link to one.
+#[test]
+fn only_a_file_that_nobody_else_writes_is_a_journal() {
+    use super::super::files::open_journal;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let outcome = |path: &Path| match open_journal(path) {
+        Ok(found) => Ok(found.is_some()),
+        Err(JournalError::Unsafe { why, .. }) => Err(why),
+        Err(JournalError::Io { .. }) => Err("system".to_owned()),
+        Err(other) => panic!("{other}"),
+    };
+    let put = |name: &str, mode: u32| {
+        fs::write(at(name), "x").unwrap();
+        fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+        at(name)
+    };
+    assert_eq!(outcome(&at("missing/a.journal")), Ok(false));
+    assert_eq!(outcome(&at("a.journal")), Ok(false));
+    for mode in [0o600, 0o644, 0o400] {
+        assert_eq!(outcome(&put("a.journal", mode)), Ok(true), "{mode:o}");
+    }
+    for mode in [0o660, 0o602, 0o666] {
+        assert_eq!(outcome(&put("a.journal", mode)), Err(format!("others can write it (mode {mode:o})")));
+    }
+    put("a.journal", 0o600);
+    symlink(at("a.journal"), at("link.journal")).unwrap();
+    assert_eq!(outcome(&at("link.journal")), Err("it is a symbolic link".to_owned()));
+    fs::create_dir(at("folder.journal")).unwrap();
+    assert_eq!(outcome(&at("folder.journal")), Err("it is no regular file".to_owned()));
+    assert_eq!(outcome(&at("a.journal/b.journal")), Err("system".to_owned()), "a file is no folder");
+    assert_eq!(outcome(&at("a.journal").join("..")), Err("system".to_owned()), "no name");
+    // One byte more than any journal has.
+    let large = File::create(at("large.journal")).unwrap();
+    for (bytes, expected) in [(16 << 20, Ok(true)), ((16 << 20) + 1, Err(()))] {
+        large.set_len(bytes).unwrap();
+        assert_eq!(outcome(&at("large.journal")).map_err(|why| assert!(why.contains("16777217 bytes"))), expected);
+    }
+    // The folder's own mode: others may make files in it, but if it is sticky, not remove ours.
+    for (mode, is_refused) in [(0o755, false), (0o777, true), (0o775, true), (0o1777, false)] {
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(outcome(&at("a.journal")).is_err(), is_refused, "{mode:o}");
+    }
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+}

@@ -197,3 +197,30 @@ fn without_a_place_sessions_begin_as_before() {
     assert!(!one.enter().unwrap().is_among_all());
     assert_eq!(one.others(), Ok(vec![]));
 }
+
+/// A note is left with a link to the journal, unless nobody knows the journal's place; where the kernel lets nobody make
+/// files, none is, and that is no error. What stands in its way is one.
+#[test]
+fn a_note_says_where_the_journal_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = MeetingPlace::at(folder.path().join("run"));
+    let journal = journal(process::id(), 17, "local");
+    let name = |ending: &str| folder.path().join("run").join(format!("{}-17.{ending}", process::id()));
+    assert_eq!(place.leave_note(&journal, Some(Path::new("relative.journal"))), Ok(vec![name("note")]));
+    assert_eq!(fs::read_to_string(name("note")).unwrap(), journal.to_text());
+    assert_eq!(fs::metadata(name("note")).unwrap().permissions().mode() & 0o777, 0o644);
+    place.remove_note(&journal).unwrap();
+    assert_eq!(place.leave_note(&journal, Some(Path::new("/a.journal"))), Ok(vec![name("at"), name("note")]));
+    assert_eq!(fs::read_link(name("at")).unwrap(), Path::new("/a.journal"));
+    let refused = place.leave_note(&journal, Some(Path::new("/a.journal"))).unwrap_err();
+    assert!(matches!(refused, JournalError::Meeting { .. }), "{refused}");
+    place.remove_note(&journal).unwrap();
+    assert_eq!(entries(folder.path()), [""; 0]);
+    assert_eq!(place.remove_note(&journal), Ok(()), "it is gone already");
+    // Sysfs lets nobody make files, root neither.
+    let sysfs = MeetingPlace::at("/sys/kernel");
+    assert_eq!(sysfs.leave_note(&journal, Some(Path::new("/a.journal"))), Ok(vec![]));
+    let missing = MeetingPlace::at(folder.path().join("missing/run"));
+    assert_eq!(missing.leave_note(&journal, None), Ok(vec![]));
+    assert_eq!(place.path(), folder.path().join("run"));
+}
