@@ -148,4 +148,64 @@ mod tests {
         assert_eq!(function(0x0400_000b), []);
         assert_eq!(function(0x000b), []);
     }
+
+    /// What a function whose capability (DVSEC 0x23 with this ID) has an indicator leads to, with these base address
+    /// registers from 0x10 on.
+    fn leads_to(identity: u32, dvsec: (u32, u32), indicator: u32, bars: &[(u16, u32)]) -> Vec<Owner> {
+        let mut space = Fake::default();
+        let all = [(0, identity), (0x100, dvsec.0), (0x108, dvsec.1), (0x10c, indicator)];
+        all.iter().chain(bars).for_each(|&(offset, value)| space.set_pci((0x10, 3, 1), offset, value));
+        find(&mut space).unwrap()
+    }
+
+    /// PCI: bit 0 of a base address register is for I/O ports, bits 2:1 are 2 where the next register has the upper
+    /// half. Indicators of bits 2:0 name one of six registers.
+    #[test]
+    fn a_base_address_is_read_where_the_indicator_says() {
+        let base = |indicator: u32, bars: &[(u16, u32)]| {
+            let [(bdf, base)] = &leads_to(0x3258_8086, (0x23, 1), indicator, bars)[..] else { panic!("one owner") };
+            assert_eq!(*bdf, Bdf::new(0x10, 3, 1));
+            base.clone()
+        };
+        for (indicator, bars, expected) in [
+            (0, &[(0x10, 0xe080_0000)][..], 0xe080_0000),
+            (8, &[(0x10, 0xe080_0000)], 0xe080_0000),
+            (2, &[(0x10, 0x1000), (0x18, 0xe090_0000)], 0xe090_0000),
+            (5, &[(0x24, 0xe0a0_0008)], 0xe0a0_0000),
+            (0, &[(0x10, 0xe080_000c), (0x14, 0x12)], 0x12_e080_0000),
+            (1, &[(0x14, 0x0000_0004), (0x18, 1)], 1 << 32),
+            (0, &[(0x10, 0xe080_0000), (0x14, 0x12)], 0xe080_0000),
+            (0, &[(0x10, 0xe080_0006), (0x14, 0x12)], 0xe080_0000),
+        ] {
+            assert_eq!(base(indicator, bars), Ok(expected), "{indicator}: {bars:x?}");
+        }
+        for (indicator, bars, words) in [
+            (6, &[(0x28, 0xe080_0000)][..], "does not exist"),
+            (7, &[(0x2c, 0xe080_0000)], "does not exist"),
+            (0, &[(0x10, 0xffff_ffff)], "reads as all ones"),
+            (0, &[(0x10, 0x0000_1001)], "is for I/O ports"),
+            (3, &[(0x10, 0xe080_0000)], "was never set"),
+            (0, &[(0x10, 0x0000_000c)], "was never set"),
+        ] {
+            let Err(TableError::BaseAddress { owner, what }) = base(indicator, bars) else { panic!("{bars:x?}") };
+            assert!(owner == Bdf::new(0x10, 3, 1) && what.contains(words), "{what}");
+        }
+    }
+
+    /// Another maker's function, another capability and another ID lead nowhere.
+    #[test]
+    fn only_intels_discovery_capability_leads_to_a_table() {
+        let bars = [(0x10, 0xe080_0000)];
+        for (identity, dvsec, is_owner) in [
+            (0x3258_8086, (0x23, 1), true),
+            (0x3258_8086, (0x0001_0023, 0xabcd_0001), true),
+            (0x3258_1022, (0x23, 1), false),
+            (0x3258_8086, (0x24, 1), false),
+            (0x3258_8086, (0x23, 2), false),
+            (0x3258_8086, (0xffff_ffff, 1), false),
+            (0x3258_8086, (0, 1), false),
+        ] {
+            assert_eq!(leads_to(identity, dvsec, 0, &bars).len(), usize::from(is_owner), "{identity:x} {dvsec:x?}");
+        }
+    }
 }

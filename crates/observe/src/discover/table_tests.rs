@@ -6,6 +6,7 @@ use super::super::fit::blocks;
 use super::super::tables::TableReport;
 use super::super::topology::Socket;
 use super::*;
+use crate::testing::Fake;
 
 const BASE: u64 = 0xe000_0000;
 
@@ -242,4 +243,93 @@ fn a_record_moves_the_registers_that_it_covers() {
         assert_eq!(at(7, register, member), msr, "{register}{member}");
     }
     assert_eq!(at(0, "unit_status", 0), 0x2051);
+}
+
+/// Functions and memory.
+struct Both(Fake, Memory);
+
+impl RegisterSpace for Both {
+    fn read(&mut self, address: Address, width: Width) -> Outcome<u64> {
+        match address {
+            Address::Pci { .. } => self.0.read(address, width),
+            _ => self.1.read(address, width),
+        }
+    }
+
+    fn write(&mut self, address: Address, _: Width, _: u64) -> Outcome<()> {
+        panic!("discovery only reads, not {address}")
+    }
+}
+
+/// The owner lies among socket 0's buses; a table with a block on socket 1's bus is socket 1's all the same, and one
+/// without any such block is that of the buses. What is blank, faulty or unreadable is counted where the table belongs.
+#[test]
+fn a_table_belongs_to_the_socket_on_whose_bus_it_puts_blocks() {
+    let reports = |announced: u64, records: &[[u64; 3]]| {
+        let mut fake = Fake::default();
+        let function = [(0, 0x3258_8086), (0x10, BASE as u32), (0x100, 0x23), (0x108, 1), (0x10c, 0)];
+        function.iter().for_each(|&(offset, value)| fake.set_pci((0x40, 3, 1), offset, value));
+        let mut space = Both(fake, memory(announced, records));
+        let mut sockets = [Socket::new(0, 0, Some(0x7e)), Socket::new(1, 2, Some(0xfe))];
+        super::super::tables::seek(&mut space, emerald_rapids(), &mut sockets).unwrap();
+        sockets.map(|socket| socket.table().unwrap().clone())
+    };
+    let m2m = |bus: u64| [M2M_LAYOUT, bus << 20 | 12 << 15 | 0x438, 7];
+    for (records, owner) in [
+        (&[cha(0), m2m(0xfe)][..], 1),
+        (&[cha(0), m2m(0x7e)], 0),
+        (&[cha(0), m2m(0xfe), [M2M_LAYOUT, 0xfe << 20 | 13 << 15 | 0x438, 1 << 16 | 7], m2m(0x7e)], 1),
+        (&[cha(0), cha(1)], 0),
+    ] {
+        let reports = reports(records.len() as u64, records);
+        let (own, other) = (&reports[owner], &reports[1 - owner]);
+        assert_eq!((own.owners.len(), &own.bases[..], own.announced), (1, &[BASE][..], records.len() as u64));
+        assert_eq!((own.blank, &own.errors[..]), (0, &[][..]));
+        assert_eq!((&other.errors[..], other.bases.len()), (&[TableError::NoOwner][..], 0));
+    }
+    let [own, _] = reports(6, &[cha(0), [0; 3], cha(1), [CHA_LAYOUT, 0x2020, 0x8000]]);
+    assert_eq!((own.announced, own.blank, own.blocks.len(), own.faults.len()), (6, 3, 2, 1));
+    let [own, _] = reports(3, &[]);
+    assert_eq!((own.owners.len(), &own.errors[..]), (1, &[TableError::Empty { base: BASE }][..]));
+}
+
+/// Places in the words of messages, and how far each goes: MSRs to 2^32, configuration space to 4096 bytes.
+#[test]
+fn places_end_where_their_space_does() {
+    let pci = |offset| BlockPlace::Pci(Bdf::new(0x7e, 12, 0), offset);
+    for (place, distance, further) in [
+        (BlockPlace::Msr(0x2000), 8, Some(BlockPlace::Msr(0x2008))),
+        (BlockPlace::Msr(u32::MAX), 1, None),
+        (pci(0x438), 0x30, Some(pci(0x468))),
+        (pci(0xff0), 0xf, Some(pci(0xfff))),
+        (pci(0xff0), 0x10, None),
+        (BlockPlace::Mmio(0xfe00_0000), 0x40, Some(BlockPlace::Mmio(0xfe00_0040))),
+        (BlockPlace::Mmio(u64::MAX), 1, None),
+    ] {
+        assert_eq!(place.plus(distance), further, "{place} and {distance:#x}");
+    }
+    let texts = [BlockPlace::Msr(0x2010), pci(0x438), BlockPlace::Mmio(0xfe00_2800)].map(|place| place.to_string());
+    assert_eq!(texts, ["msr 0x2010", "pci 0000:7e:0c.0+0x438", "mmio 0xfe002800"]);
+}
+
+/// Bits of a record by hand (UNCORE_DISCOVERY_PCI_*): segment in 30:28, bus in 27:20, device in 19:15, function in
+/// 14:12, offset in 11:0. Addresses of memory have 52 bits and lie at dwords.
+#[test]
+fn addresses_of_records_are_unpacked() {
+    let place = |access: u64, address: u64| {
+        let table = read(&mut memory(1, &[[access << 62 | CHA_LAYOUT, address, 0]])).unwrap();
+        (table.records[0].place().ok(), table.records[0].bus())
+    };
+    let bdf = Bdf { segment: 5, bus: 0x7e, device: 30, function: 3 };
+    let packed = 5 << 28 | 0x7e << 20 | 30 << 15 | 3 << 12 | 0x448;
+    assert_eq!(place(2, packed), (Some(BlockPlace::Pci(bdf, 0x448)), Some((5, 0x7e))));
+    for address in [packed | 1 << 31, packed | 2, 0] {
+        assert_eq!(place(2, address), (None, None), "{address:#x}");
+    }
+    assert_eq!(place(1, (1 << 52) - 4), (Some(BlockPlace::Mmio((1 << 52) - 4)), None));
+    for address in [1 << 52, 0xfe00_2802, 0] {
+        assert_eq!(place(1, address), (None, None), "{address:#x}");
+    }
+    assert_eq!(place(0, 0xffff_ffff), (Some(BlockPlace::Msr(u32::MAX)), None));
+    assert_eq!(place(3, 0x2000), (None, None));
 }

@@ -94,3 +94,52 @@ fn by_bus(sockets: &[Socket], owner: Bdf) -> Option<usize> {
     let at_or_after = sockets.iter().enumerate().filter(|(_, socket)| is_after(socket));
     at_or_after.min_by_key(|(_, socket)| socket.bus).map(|(index, _)| index)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_of_the_socket_whose_buses_come_next() {
+        let socket = |number, segment, bus| Socket::new(number, 0, bus).on_segment(segment);
+        let sockets =
+            [socket(0, 0, Some(0xfe)), socket(1, 0, Some(0x7e)), socket(2, 1, Some(0x3f)), socket(3, 0, None)];
+        let of = |segment, bus| by_bus(&sockets, Bdf { segment, ..Bdf::new(bus, 0, 0) });
+        for (segment, bus, expected) in [
+            (0, 0x00, Some(1)),
+            (0, 0x7e, Some(1)),
+            (0, 0x7f, Some(0)),
+            (0, 0xfe, Some(0)),
+            (0, 0xff, None),
+            (1, 0x3f, Some(2)),
+            (1, 0x40, None),
+            (2, 0x00, None),
+        ] {
+            assert_eq!(of(segment, bus), expected, "{segment}:{bus:x}");
+        }
+    }
+
+    /// A window of 0x80000 bytes (1.10.1) belongs to each table, and to one that is of no use, unless it was never read.
+    #[test]
+    fn a_report_knows_the_memory_of_its_tables_and_whether_all_is_well() {
+        let sound = TableReport { bases: vec![0xe000_0000], announced: 5, ..TableReport::default() };
+        assert!(sound.is_sound());
+        let errors = vec![
+            TableError::AllOnes { base: 0x1000 },
+            TableError::NoOwner,
+            TableError::Empty { base: 0x2000 },
+            TableError::Stride { base: 0x3000, stride: 1 },
+            TableError::TooLong { base: 0x4000, blocks: 1, stride: 9 },
+            TableError::BaseAddress { owner: Bdf::new(0, 0, 0), what: "" },
+        ];
+        let report = TableReport { errors, ..sound.clone() };
+        let memory: Vec<_> = report.memory().collect();
+        let starts = [0xe000_0000_u64, 0x1000, 0x2000, 0x3000, 0x4000];
+        assert_eq!(memory, starts.map(|start| start..start + 0x8_0000));
+        let fault = RecordFault { record: 3, what: "odd".to_owned(), beyond: None };
+        assert_eq!(fault.to_string(), "record 3: odd");
+        let blank = TableReport { blank: 1, ..sound.clone() };
+        let faulty = TableReport { faults: vec![fault], ..sound };
+        assert!(![report, blank, faulty].iter().any(TableReport::is_sound));
+    }
+}

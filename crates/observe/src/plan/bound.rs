@@ -169,3 +169,26 @@ fn by_pairs(rules: &Rules<'_>, items: &[Vec<usize>]) -> Option<Bound> {
     let rounds = (0..items.len()).map(grown).max()?;
     Some(Bound { rounds, why: Why::Exclusive { items: rounds } })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_says_why() {
+        for (why, text) in [
+            (Why::Anything, "something is counted"),
+            (Why::Counters { events: 3, counters: 0b100 }, "3 events count only on counter 2"),
+            (Why::Counters { events: 5, counters: 0x800b }, "5 events count only on counters 0, 1, 3, 15"),
+            (
+                Why::Filter { field: "opc", values: 4, counters: 0b11 },
+                "the filter opc is needed with 4 values, by events on counters 0, 1",
+            ),
+            (Why::Exclusive { items: 6 }, "no two of 6 events or groups can be counted at once"),
+            (Why::Searched, "all plans with fewer rounds were tried"),
+        ] {
+            assert_eq!(Bound { rounds: 2, why }.to_string(), text);
+        }
+        assert_eq!((Bound::searched(4).rounds, Bound::ONE.rounds), (4, 1));
+    }
+}

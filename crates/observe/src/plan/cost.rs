@@ -100,3 +100,43 @@ impl Plan {
         cost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use pericore_registers::{Address, Bdf};
+
+    /// docs of Linux's msr and PCI files: a system call moves an MSR or up to 8 bytes of configuration space, which are
+    /// two cycles on the bus; memory is mapped. What keeps bits of others is read before.
+    #[test]
+    fn accesses_cost_what_their_space_takes() {
+        let register = crate::testing::e5_2600().unit("cbo").unwrap().registers.first().unwrap();
+        let (msr, pci) = (Address::Msr { cpu: 0, msr: 1 }, Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0 });
+        let mmio = Address::Mmio { physical: 64 };
+        for (address, width, writes, keeps, expected) in [
+            (msr, Width::B8, false, 0, (1, 0, 0, 1)),
+            (pci, Width::B8, false, 0, (1, 0, 2, 1)),
+            (pci, Width::B4, false, 0, (1, 0, 1, 1)),
+            (mmio, Width::B8, false, 0, (1, 0, 0, 0)),
+            (msr, Width::B8, true, 0, (0, 1, 0, 1)),
+            (msr, Width::B8, true, 1, (1, 1, 0, 2)),
+            (pci, Width::B8, true, 1, (1, 1, 4, 2)),
+            (pci, Width::B4, true, 0, (0, 1, 1, 1)),
+            (mmio, Width::B4, true, 1, (1, 1, 0, 0)),
+        ] {
+            let operation = match writes {
+                true => Operation::Write { address, width, value: 0 },
+                false => Operation::Read { address, width },
+            };
+            let purpose = crate::plan::Purpose::Save;
+            let mut cost = Cost::default();
+            cost.add(&Step { operation, purpose, instance: 0, register, member: 0, keeps });
+            let Cost { reads, writes, pci_cycles, system_calls } = cost;
+            assert_eq!((reads, writes, pci_cycles, system_calls), expected, "{operation:?}, {keeps}");
+            assert_eq!(cost.accesses(), reads + writes);
+        }
+        let cost = Cost { reads: 12, writes: 4, pci_cycles: 9, system_calls: 7 };
+        assert_eq!((cost.accesses(), cost.to_string().as_str()), (16, "12 reads and 4 writes, 7 system calls"));
+    }
+}

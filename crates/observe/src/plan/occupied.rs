@@ -104,3 +104,58 @@ impl Occupied {
         self.instances.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::e5_2600;
+
+    /// What is known of one instance of one socket says nothing of others, and all of a socket is clear only if it was
+    /// looked at and nobody was there.
+    #[test]
+    fn counters_of_others_are_known_by_socket_unit_and_number() {
+        let [imc, cbo] = ["imc", "cbo"].map(|name| e5_2600().unit(name).unwrap());
+        let mut occupied = Occupied::default();
+        assert!(occupied.is_empty() && !occupied.is_clear(0));
+        occupied.note_surveyed(0);
+        assert!(occupied.is_clear(0) && !occupied.is_clear(1));
+        occupied.note(0, imc, 1, Some(2));
+        occupied.note(0, imc, 1, Some(99));
+        occupied.note(1, cbo, 3, None);
+        occupied.note_whole(1, cbo, 4);
+        let taken = |socket, unit, number| occupied.of(socket, unit, number);
+        let nobody = Taken::default();
+        assert_eq!(taken(0, imc, 1), Taken { counters: 0x8004, fixed: false });
+        assert_eq!(taken(1, cbo, 3), Taken { counters: 0, fixed: true });
+        assert_eq!(taken(1, cbo, 4), Taken { counters: u16::MAX, fixed: true });
+        assert_eq!([taken(1, imc, 1), taken(0, imc, 2), taken(0, cbo, 1), taken(0, cbo, 3)], [nobody; 4]);
+        let whole = [taken(0, imc, 1), taken(1, cbo, 3), taken(1, cbo, 4), nobody];
+        assert_eq!(
+            whole.map(|taken| (taken.any(), taken.is_whole())),
+            [(true, false), (true, false), (true, true), (false, false)]
+        );
+        assert!(!occupied.is_clear(0) && !occupied.is_empty());
+        let every = Taken { counters: u16::MAX, fixed: false };
+        assert!(every.any() && !every.is_whole(), "the fixed counter is left");
+    }
+
+    #[test]
+    fn what_two_looks_know_of_sockets_is_known_together() {
+        let imc = e5_2600().unit("imc").unwrap();
+        let mut first = Occupied::default();
+        first.note_surveyed(0);
+        first.note_frozen(2);
+        let mut second = Occupied::default();
+        second.note_surveyed(1);
+        second.note_frozen(0);
+        second.note(1, imc, 0, Some(3));
+        first.merge(&second);
+        assert_eq!([0, 1, 2].map(|socket| first.is_clear(socket)), [true, false, false]);
+        assert_eq!([0, 1, 2].map(|socket| first.is_frozen(socket)), [true, false, true]);
+        assert_eq!(first.of(1, imc, 0).counters, 0b1000);
+        let before = first.clone();
+        first.merge(&second);
+        assert_eq!(first, before, "what is known is not known twice");
+    }
+}

@@ -118,3 +118,66 @@ impl fmt::Display for Step {
         write!(f, "  ({})", self.purpose)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSR: Address = Address::Msr { cpu: 1, msr: 0xd10 };
+    const PCI: Address = Address::Pci { bdf: pericore_registers::Bdf::new(0xff, 16, 0), offset: 0xd8 };
+
+    /// Eight bytes of configuration space take two cycles, the lower one first, and that one makes a counter count: so
+    /// the upper half goes ahead beside a lower one of 0.
+    #[test]
+    fn only_wide_writes_of_configuration_space_have_halves() {
+        let write = |address, width, value| Operation::Write { address, width, value };
+        let given = |operation| halves(operation).collect::<Vec<_>>();
+        let whole = 0x12_0040_0304;
+        assert_eq!(
+            given(write(PCI, Width::B8, whole)),
+            [write(PCI, Width::B8, 0x12_0000_0000), write(PCI, Width::B4, 0x0040_0304)]
+        );
+        for alone in [
+            write(PCI, Width::B8, 0x12_0000_0000),
+            write(PCI, Width::B4, 0x0040_0304),
+            write(MSR, Width::B8, whole),
+            write(Address::Mmio { physical: 8 }, Width::B8, whole),
+            Operation::Read { address: PCI, width: Width::B8 },
+        ] {
+            assert_eq!(given(alone), [alone]);
+        }
+    }
+
+    /// What `--dry-run` prints.
+    #[test]
+    fn a_step_says_what_it_does_and_what_for() {
+        let register =
+            crate::testing::e5_2600().unit("cbo").unwrap().register(pericore_catalog::Role::Control).unwrap();
+        let step = |operation, purpose, keeps| Step { operation, purpose, instance: 0, register, member: 2, keeps };
+        let read = Operation::Read { address: PCI, width: Width::B4 };
+        let write = Operation::Write { address: MSR, width: Width::B8, value: 0x40_0136 };
+        for (step, text) in [
+            (step(read, Purpose::Inspect, 0), format!("read  ctl2         {PCI}, 4 bytes  (in use?)")),
+            (step(write, Purpose::Select, 0), format!("write ctl2         {MSR} <- 0x400136  (select and enable)")),
+            (
+                step(write, Purpose::Attempt, 0xff00),
+                format!("write ctl2         {MSR} <- 0x400136, keeps 0xff00  (may it be written?)"),
+            ),
+        ] {
+            assert_eq!(step.to_string(), text);
+        }
+        for (purpose, counter, word) in [
+            (Purpose::Save, None, "save"),
+            (Purpose::EnableFreeze, None, "obey freezes"),
+            (Purpose::Freeze, None, "freeze"),
+            (Purpose::Disable, None, "disable"),
+            (Purpose::Filter, None, "filter"),
+            (Purpose::Reset, None, "reset"),
+            (Purpose::Baseline { counter: 3 }, Some(3), "baseline"),
+            (Purpose::Count { counter: 5 }, Some(5), "count"),
+            (Purpose::Unfreeze, None, "unfreeze"),
+        ] {
+            assert_eq!((step(read, purpose, 0).counter(), purpose.to_string().as_str()), (counter, word));
+        }
+    }
+}

@@ -324,11 +324,34 @@ fn what_two_looks_have_found_is_known_together() {
 #[test]
 fn a_gate_is_in_the_first_instance_of_its_unit() {
     let [imc, cbo] = ["imc", "cbo"].map(|name| e5_2600().unit(name).unwrap());
-    let mut instances = plan("imc1/CAS_COUNT.RD/,imc0/CAS_COUNT.RD/,cbo3/CLOCKTICKS/").unwrap().sockets[0].instances.clone();
+    let mut instances =
+        plan("imc1/CAS_COUNT.RD/,imc0/CAS_COUNT.RD/,cbo3/CLOCKTICKS/").unwrap().sockets[0].instances.clone();
     let names = |instances: &[InstancePlan]| instances.iter().map(InstancePlan::name).collect::<Vec<_>>();
     assert_eq!(names(&instances), ["cbo3", "imc0", "imc1"]);
     assert_eq!((index_of(&mut instances, imc), instances.len()), (1, 3));
     assert_eq!((index_of(&mut instances, cbo), index_of(&mut instances, cbo)), (3, 3));
     assert_eq!(names(&instances), ["cbo3", "imc0", "imc1", "cbo0"]);
     assert_eq!((instances[3].counters.len(), instances[3].rounds), (0, 1));
+}
+
+/// The E5-2600 has no freeze by overflow (guide, 2.1), and before that come reasons of the request itself. Channels
+/// count 48 bits.
+#[test]
+fn samples_by_overflow_are_refused_with_the_first_reason() {
+    let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+    let five = "imc1/CAS_COUNT.RD/,imc1/CAS_COUNT.WR/,imc1/ACT_COUNT/,imc1/PRE_COUNT.PAGE_MISS/,imc1/RPQ_INSERTS/";
+    for (events, socket, event, period, words) in [
+        ("imc1/CAS_COUNT.RD/", 2, 0, 1, "it is not counted in that socket"),
+        (five, 0, 0, 1, "events take turns; ask for fewer"),
+        ("imc/CAS_COUNT.RD/", 0, 0, 1, "name one instance of its unit"),
+        ("imc1/CAS_COUNT.RD/", 0, 1, 1, "name one instance of its unit"),
+        ("imc1/CAS_COUNT.RD/,imc1/DCLK_FIXED/", 0, 1, 1, "it is not counted by a programmable counter"),
+        ("imc1/CAS_COUNT.RD/", 0, 0, 0, "the period does not fit the counter"),
+        ("imc1/CAS_COUNT.RD/", 0, 0, 1 << 48, "the period does not fit the counter"),
+        ("imc1/CAS_COUNT.RD/", 0, 0, (1 << 48) - 1, "its overflow cannot stop the counters"),
+        ("imc1/CAS_COUNT.RD/,cbo0/CLOCKTICKS/", 1, 1, 1, "its overflow cannot stop the counters"),
+    ] {
+        let refused = plan(events).unwrap().sampled(&topology, Trigger { socket, event, period }).unwrap_err();
+        assert!(refused.to_string().contains(words), "{events}, {event}: {refused}");
+    }
 }

@@ -255,7 +255,10 @@ mod tests {
     /// Groups are numbered in their order, and a space may stand wherever a sign does.
     #[test]
     fn spaces_do_not_matter_around_signs() {
-        assert_eq!(shape(" { a , b/c , d=1 /  } , e , {f} "), ["|a|Some(0)", "b|c+d=1|Some(0)", "|e|None", "|f|Some(1)"]);
+        assert_eq!(
+            shape(" { a , b/c , d=1 /  } , e , {f} "),
+            ["|a|Some(0)", "b|c+d=1|Some(0)", "|e|None", "|f|Some(1)"]
+        );
         let events = parse(" { aa , b/c , d=1 /  }").unwrap();
         let whole: Vec<_> = events.iter().map(|event| (event.whole.offset, event.whole.text)).collect();
         assert_eq!(whole, [(3, "aa"), (8, "b/c , d=1 /")]);

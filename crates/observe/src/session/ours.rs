@@ -238,7 +238,10 @@ mod tests {
         assert_eq!(given(&[(Width::B8, upper), (Width::B4, 0x304)]), [upper, both]);
         assert_eq!(given(&[(Width::B4, 0x304), (Width::B4, 0x305), (Width::B4, 0x304)]), [0x304, 0x305]);
         assert_eq!(given(&[(Width::B8, 0x304), (Width::B8, 0), (Width::B8, 0x304)]), [0x304, 0]);
-        let read = Step { operation: Operation::Read { address: Address::Mmio { physical: 8 }, width: Width::B8 }, ..step(Width::B8, 0) };
+        let read = Step {
+            operation: Operation::Read { address: Address::Mmio { physical: 8 }, width: Width::B8 },
+            ..step(Width::B8, 0)
+        };
         assert_eq!(values(std::iter::once(&read)), [0; 0]);
     }
 }

@@ -353,7 +353,10 @@ mod tests {
         let words = held_up.doubts(&span(3.05, 3.06)).always.unwrap();
         assert_eq!(words.grade(), Grade::Suspect);
         let words = words.to_string();
-        assert!(words.contains("some ran 50.000 ms longer or shorter than 1000.000 ms; choose a longer interval"), "{words}");
+        assert!(
+            words.contains("some ran 50.000 ms longer or shorter than 1000.000 ms; choose a longer interval"),
+            "{words}"
+        );
         // As long to stop as to start: all ran equally long.
         assert!(Since::new(span(0.0, 0.2)).doubts(&span(1.0, 1.2)).always.is_none());
         assert!(Since::new(span(0.0, 0.2)).doubts(&span(1.0, 1.0)).always.is_some());
