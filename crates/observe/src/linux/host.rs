@@ -132,3 +132,61 @@ fn online(root: &Root) -> Result<Vec<Cpu>, HostError> {
     }
     Ok(cpus)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(files: &[(&str, &str)], processor: Processor) -> (tempfile::TempDir, Result<Host, HostError>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join("sys/devices/system/cpu").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let host = Host::new(Root::at(folder.path()), processor);
+        (folder, host)
+    }
+
+    const ONE: [(&str, &str); 2] = [("online", "3\n"), ("cpu3/topology/physical_package_id", "0\n")];
+
+    /// The list of siblings of the first CPU tells; without one, and with one that cannot be, a core has one thread.
+    #[test]
+    fn the_threads_of_a_core_are_its_siblings() {
+        for (siblings, threads) in
+            [(None, 1), (Some("3,7\n"), 2), (Some("0-3\n"), 4), (Some("3\n"), 1), (Some("x\n"), 1), (Some("\n"), 1)]
+        {
+            let file = siblings.map(|text| ("cpu3/topology/thread_siblings_list", text));
+            let files: Vec<_> = ONE.into_iter().chain(file).collect();
+            let (_folder, host) = host(&files, Processor::default());
+            assert_eq!(host.unwrap().threads_per_core(), threads, "{siblings:?}");
+        }
+    }
+
+    /// Family, model and whether it is a guest are told to the user, and the file that does not say what it should.
+    #[test]
+    fn a_machine_that_cannot_be_observed_says_why() {
+        let unknown = |is_virtual| {
+            let vendor = "AuthenticAMD".to_owned();
+            let processor = Processor { vendor, family: 6, model: 45, is_virtual, ..Processor::default() };
+            let (_folder, host) = host(&ONE, processor);
+            host.unwrap().family().unwrap_err().to_string()
+        };
+        assert!(unknown(false).starts_with("this processor (AuthenticAMD, family 6, model 45) has no uncore"));
+        assert!(
+            unknown(true).starts_with("this processor (AuthenticAMD, family 6, model 45, in a virtual machine) has")
+        );
+        let intel = Processor { vendor: INTEL.to_owned(), family: 6, model: 45, ..Processor::default() };
+        assert_eq!(host(&ONE, intel).1.unwrap().family().unwrap().name, "e5-2600");
+        for (files, words) in [
+            (&[][..], "/sys/devices/system/cpu/online: "),
+            (&[("online", "3-\n")], "online: it reads \"3-\\n\""),
+            (&[("online", "3\n")], "/sys/devices/system/cpu/cpu3/topology/physical_package_id: "),
+            (&[ONE[0], ("cpu3/topology/physical_package_id", "-1\n")], "physical_package_id: it reads \"-1\\n\""),
+        ] {
+            let (_folder, refused) = host(files, Processor::default());
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains(words), "{refused}");
+        }
+    }
+}

@@ -105,3 +105,28 @@ fn check(cpu: u32, msr: u32, width: Width) -> Outcome<Address> {
     let address = Address::Msr { cpu, msr };
     if width == Width::B8 { Ok(address) } else { Err(AccessError::BadCycle { address, width }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a package the last CPU stands in for another: not for itself, nor for one of another package, nor for one that
+    /// nobody knew.
+    #[test]
+    fn another_cpu_of_the_package_stands_in() {
+        let cpus = [(0, 0), (4, 1), (1, 0), (5, 1), (3, 0), (9, 2)];
+        let msrs = Msrs::of(cpus.map(|(number, package)| Cpu { number, package }).to_vec());
+        let stand_ins = [0, 1, 3, 4, 5, 9, 7].map(|cpu| msrs.stand_in(cpu));
+        assert_eq!(stand_ins, [Some(3), Some(3), None, Some(5), None, None, None]);
+    }
+
+    /// The driver moves 8 bytes, and no other cycle reaches an MSR.
+    #[test]
+    fn an_msr_has_eight_bytes() {
+        let address = Address::Msr { cpu: 2, msr: 0xd10 };
+        assert_eq!(check(2, 0xd10, Width::B8), Ok(address));
+        for width in [Width::B1, Width::B2, Width::B4] {
+            assert_eq!(check(2, 0xd10, width), Err(AccessError::BadCycle { address, width }));
+        }
+    }
+}

@@ -108,4 +108,37 @@ mod tests {
         let is_virtual = [0, 0x7fff_ffff, 1 << 31].map(|features| of(0x0002_06d7, features).is_virtual);
         assert_eq!(is_virtual, [false, false, true]);
     }
+
+    /// SDM volume 2, CPUID: the vendor's letters are in EBX, EDX and ECX of leaf 0, the brand in leaves 0x80000002 to
+    /// 0x80000004, if leaf 0x80000000 tells of them.
+    #[test]
+    fn a_processor_says_who_made_it_and_what_it_is_called() {
+        let word = |text: &[u8; 4]| u32::from_le_bytes(*text);
+        let processor = |vendor: [&[u8; 4]; 3], last: u32, signature: u32| {
+            Processor::read(|leaf| match leaf {
+                0 => [20, word(vendor[0]), word(vendor[2]), word(vendor[1])],
+                1 => [signature, 0, 0, 0],
+                0x8000_0000 => [last, 0, 0, 0],
+                0x8000_0002 => [word(b"Inte"), word(b"l(R)"), word(b" Xeo"), word(b"n(R)")],
+                0x8000_0003 => [word(b" CPU"), word(b" E5-"), word(b"2680"), word(b"\0\0\0\0")],
+                _ => [0; 4],
+            })
+        };
+        let intel = [b"Genu", b"ineI", b"ntel"];
+        let found = processor(intel, 0x8000_0008, 0x0002_06d7);
+        assert_eq!((found.vendor.as_str(), found.brand.as_str()), ("GenuineIntel", "Intel(R) Xeon(R) CPU E5-2680"));
+        assert_eq!(processor(intel, 0x8000_0004, 0x0002_06d7).brand, found.brand);
+        assert_eq!(processor(intel, 0x8000_0003, 0x0002_06d7).brand, "");
+        // Model 45 is the E5-2600, 207 Emerald Rapids, 26 Nehalem; 1 is none that the catalogue has.
+        for (signature, name) in [
+            (0x0002_06d7, Some("e5-2600")),
+            (0x000c_06f2, Some("emerald-rapids")),
+            (0x0001_06a5, Some("nehalem")),
+            (0x0000_0611, None),
+        ] {
+            let known = |vendor| processor(vendor, 0, signature).known_as().map(|family| family.name);
+            assert_eq!(known(intel), name, "{signature:#x}");
+            assert_eq!(known([b"Auth", b"enti", b"cAMD"]), None);
+        }
+    }
 }

@@ -49,3 +49,30 @@ pub(super) fn meaning(address: Address, error: &io::Error, remedy: &'static str)
         _ => AccessError::Io { address, message: error.to_string() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use pericore_registers::Bdf;
+
+    /// msr(4) and the kernel's drivers: EIO is #GP for MSRs alone, ENXIO an offline CPU, EROFS a read-only mount; what a
+    /// right or a setting solves has its remedy.
+    #[test]
+    fn each_refusal_of_the_system_has_its_meaning() {
+        let msr = Address::Msr { cpu: 0, msr: 0xd10 };
+        let pci = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xd8 };
+        let of = |address, error| meaning(address, &io::Error::from_raw_os_error(error), REMEDY_PCI);
+        for address in [msr, pci] {
+            let denied = |remedy| AccessError::Permission { address, remedy };
+            assert_eq!([of(address, libc::EACCES), of(address, libc::EPERM)], [denied(REMEDY_PCI), denied(REMEDY_PCI)]);
+            assert_eq!(of(address, libc::EROFS), denied(REMEDY_READ_ONLY));
+            assert_eq!(of(address, libc::ENXIO), AccessError::Unreachable { address });
+            assert!(
+                matches!(of(address, libc::ENOSPC), AccessError::Io { message, .. } if message.contains("No space"))
+            );
+        }
+        assert_eq!(of(msr, libc::EIO), AccessError::GeneralProtection { address: msr });
+        assert!(matches!(of(pci, libc::EIO), AccessError::Io { .. }));
+    }
+}

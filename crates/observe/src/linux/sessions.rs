@@ -105,4 +105,16 @@ mod tests {
             assert!(output.status.success() && printed.contains(expected), "{variable:?}: {printed}");
         }
     }
+
+    /// The name has the process and its start, and a number where there are several.
+    #[test]
+    fn a_journal_is_named_after_its_process() {
+        use super::{LOCAL, journal_of_this_process};
+        use crate::process;
+        let pid = std::process::id();
+        let started = process::start_time(pid).unwrap();
+        let folder = std::path::Path::new("/state");
+        assert_eq!(journal_of_this_process(folder, 0), folder.join(format!("{LOCAL}-{pid}-{started}.journal")));
+        assert_eq!(journal_of_this_process(folder, 2), folder.join(format!("{LOCAL}-{pid}-{started}-2.journal")));
+    }
 }

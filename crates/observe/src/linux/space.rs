@@ -182,3 +182,42 @@ fn together(operations: &[Operation]) -> usize {
     };
     operations.iter().take_while(follows).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_registers_are_little_endian() {
+        assert_eq!([number(&[0x10]), number(&[0x10, 0x32]), number(&[1, 2, 3, 4])], [0x10, 0x3210, 0x0403_0201]);
+        assert_eq!(number(&[0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12]), 0x1234_5678_9abc_def0);
+        assert_eq!(number(&[]), 0);
+    }
+
+    /// One system call reads what lies side by side in a function, in dwords and pairs of them, 256 bytes at most.
+    #[test]
+    fn reads_without_a_gap_go_together() {
+        let read =
+            |bus, offset, width| Operation::Read { address: Address::Pci { bdf: Bdf::new(bus, 16, 0), offset }, width };
+        let wide = |offset| read(0xff, offset, Width::B8);
+        let write = Operation::Write { address: wide(0xa8).address(), width: Width::B8, value: 0 };
+        let msr = Operation::Read { address: Address::Msr { cpu: 0, msr: 1 }, width: Width::B8 };
+        for (operations, number) in [
+            (&[wide(0xa0), wide(0xa8), wide(0xb0)][..], 3),
+            (&[wide(0xa0), read(0xff, 0xa8, Width::B4), read(0xff, 0xac, Width::B4)], 3),
+            (&[wide(0xa0), wide(0xb0)], 1),
+            (&[wide(0xa0), wide(0xa0)], 1),
+            (&[wide(0xa0), read(0xfe, 0xa8, Width::B8)], 1),
+            (&[wide(0xa0), write], 1),
+            (&[wide(0xa0), read(0xff, 0xa8, Width::B2)], 1),
+            (&[wide(0xa2)], 0),
+            (&[msr, wide(0xa0)], 0),
+            (&[write], 0),
+            (&[], 0),
+        ] {
+            assert_eq!(together(operations), number, "{operations:?}");
+        }
+        let many: Vec<Operation> = (0..40).map(|number| wide(8 * number)).collect();
+        assert_eq!(together(&many), 32);
+    }
+}

@@ -107,3 +107,62 @@ fn event_of(unit: &'static Unit, register: &'static Register, value: u64) -> Opt
     }
     unit.events.iter().find(|event| u64::from(event.code) == code(register, value)).map(|event| event.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn register(family: &str, unit: &str, name: &str) -> (&'static Unit, &'static Register) {
+        let unit = pericore_catalog::family(family).unwrap().unit(unit).unwrap();
+        (unit, unit.registers.iter().find(|register| register.name == name).unwrap())
+    }
+
+    /// A CBo's control: ev_sel in bits 7:0, en in bit 22; a channel's fixed one has en alone (guide, 2.3, 2.5). R2PCIe
+    /// has no event 0, and a CBo's clock is 0. A CHA of Emerald Rapids has no enable (1.9). Filters and counters run
+    /// nothing.
+    #[test]
+    fn a_control_runs_its_counter_if_it_is_enabled_and_selects_something() {
+        for (family, unit, name, value, runs) in [
+            ("e5-2600", "cbo", "ctl", 0x40_0334, true),
+            ("e5-2600", "cbo", "ctl", 0x40_0000, true),
+            ("e5-2600", "cbo", "ctl", 0x00_0334, false),
+            ("e5-2600", "cbo", "ctl", 0, false),
+            ("e5-2600", "r2pcie", "ctl", 0x40_0001, true),
+            ("e5-2600", "r2pcie", "ctl", 0x40_0000, false),
+            ("e5-2600", "r2pcie", "ctl", 0x00_0001, false),
+            ("e5-2600", "imc", "fixed_ctl", 0x40_0000, true),
+            ("e5-2600", "imc", "fixed_ctl", 0x0f_ffff, false),
+            ("e5-2600", "imc", "ctr", 0x40_0334, false),
+            ("e5-2600", "cbo", "unit_ctl", 0x40_0334, false),
+            ("e5-2600", "cbo", "filter", 0x40_0334, false),
+            ("emerald-rapids", "cha", "ctl", 0x01, true),
+            ("emerald-rapids", "cha", "ctl", 0xff00, false),
+            ("nehalem", "uncore", "fixed_ctl", 1, true),
+            ("nehalem", "uncore", "fixed_ctl", 0xe, false),
+        ] {
+            let (of, register) = register(family, unit, name);
+            assert_eq!(is_running(of, register, value), runs, "{family} {unit} {name} {value:#x}");
+        }
+    }
+
+    /// TOR_INSERTS (0x35) takes the opcode filter, the clock takes none unless it is told to count a thread (bit 19),
+    /// and of a code that is in no document nobody knows.
+    #[test]
+    fn who_may_use_a_filter_keeps_it() {
+        for (name, value, may) in [
+            ("ctl", 0x40_0135, true),
+            ("ctl", 0x40_0000, false),
+            ("ctl", 0x48_0000, true),
+            ("ctl", 0x40_00ee, true),
+            ("filter", 0x40_0135, false),
+        ] {
+            let (cbo, register) = register("e5-2600", "cbo", name);
+            assert_eq!(may_use_a_filter(cbo, register, value), may, "{name} {value:#x}");
+        }
+        let (imc, control) = register("e5-2600", "imc", "ctl");
+        let (_, fixed) = register("e5-2600", "imc", "fixed_ctl");
+        assert_eq!(event_of(imc, control, 0x40_0304), Some("CAS_COUNT"));
+        assert_eq!(event_of(imc, control, 0x40_00ee), None);
+        assert_eq!(event_of(imc, fixed, 0x40_0000), fixed.event);
+    }
+}

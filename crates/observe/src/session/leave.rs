@@ -208,3 +208,52 @@ fn write<'s>(
         writes.iter().zip(outcomes).filter_map(|((saved, _), outcome)| Some(((*saved).clone(), outcome.err()?))),
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(width: Width, value: u64) -> Saved {
+        let address = Address::Msr { cpu: 0, msr: 0xd10 };
+        let (instance, register) = ("cbo0".to_owned(), "ctl0".to_owned());
+        Saved { socket: 0, instance, register, address, width, value, written: Vec::new() }
+    }
+
+    /// What the session wrote, what was there before, and half of that: all other values are somebody else's. Bits that
+    /// do not read back do not matter.
+    #[test]
+    fn a_setting_is_ours_if_it_holds_what_is_known() {
+        let before = saved(Width::B8, 0x12_0000_0334);
+        let written = [0x40_0136, 0x40_0137];
+        for (held, ours) in [
+            (0x40_0136, true),
+            (0x40_0137, true),
+            (0x12_0000_0334, true),
+            (0x12_0000_0000, true),
+            (0x40_0138, false),
+            (0, false),
+            (0x12_0000_0335, false),
+            (1 << 63 | 0x40_0136, true),
+        ] {
+            assert_eq!(is_ours(&before, !(1 << 63), &written, held), ours, "{held:#x}");
+        }
+        assert!(!is_ours(&saved(Width::B4, 0x334), 0xffff_ffff, &[], 0), "four bytes are written at once");
+        assert!(is_ours(&saved(Width::B4, 0x334), 0, &[], 0x999), "of no bit anything is known");
+    }
+
+    #[test]
+    fn all_ones_say_nothing_of_a_register() {
+        let read = |width| Operation::Read { address: Address::Msr { cpu: 0, msr: 0xd10 }, width };
+        for (width, held, is_known) in [
+            (Width::B8, u64::MAX, false),
+            (Width::B8, 0xffff_ffff, true),
+            (Width::B4, 0xffff_ffff, false),
+            (Width::B4, 0xffff_fffe, true),
+        ] {
+            assert_eq!(something(&read(width), Ok(held)).ok(), is_known.then_some(held), "{held:#x}");
+        }
+        let address = Address::Msr { cpu: 0, msr: 0xd10 };
+        let refused = Err(AccessError::GeneralProtection { address });
+        assert_eq!(something(&read(Width::B8), refused.clone()), refused);
+    }
+}

@@ -275,3 +275,99 @@ pub(super) fn instance_of(family: &Family, name: &str) -> Option<(&'static Unit,
         may_have(unit, number).then_some((*unit, number))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use pericore_registers::{Address, Width};
+
+    use crate::discover::{Presence, Socket};
+
+    /// As plans name them: a number behind the unit's name, and none where there is one alone. Eight CBos are numbered
+    /// from 0.
+    #[test]
+    fn instances_are_known_by_their_names() {
+        let family = crate::testing::e5_2600();
+        let of = |name: &str| instance_of(family, name).map(|(unit, number)| (unit.name, number));
+        for (name, expected) in [
+            ("cbo0", Some(("cbo", 0))),
+            ("cbo7", Some(("cbo", 7))),
+            ("ubox", Some(("ubox", 0))),
+            ("imc3", Some(("imc", 3))),
+            ("cbo8", None),
+            ("cbo", None),
+            ("cbo-1", None),
+            ("imc99999", None),
+            ("nobody0", None),
+            ("", None),
+        ] {
+            assert_eq!(of(name), expected, "{name}");
+        }
+        // Tables may list more than the documents have, up to the bits of the global status.
+        let family = pericore_catalog::family("emerald-rapids").unwrap();
+        let of = |name: &str| instance_of(family, name).map(|(unit, number)| (unit.name, number));
+        assert_eq!([of("iio10"), of("iio127"), of("iio128")], [Some(("iio", 10)), Some(("iio", 127)), None]);
+    }
+
+    #[test]
+    fn a_journal_is_among_others_in_their_folder_under_its_ending() {
+        let sessions = OtherSessions::new("/state", "local", "boot");
+        for (path, holds) in [
+            ("/state/1-0.journal", true),
+            ("/state/1-0.text", false),
+            ("/state/deep/1-0.journal", false),
+            ("/other/1-0.journal", false),
+            ("/state/journal", false),
+        ] {
+            assert_eq!(sessions.holds(Path::new(path)), holds, "{path}");
+        }
+        let file = sessions.journal(3);
+        assert_eq!(file.path, Path::new("/state").join(format!("{}-3.journal", std::process::id())));
+        assert_eq!((file.boot.as_str(), file.machine.as_str()), ("boot", "local"));
+        assert_eq!(sessions.meeting_place(), None);
+        assert!(!sessions.is_there());
+    }
+
+    /// A control takes its counter, a fixed one the fixed counter; a filter or a gate takes its whole unit, and the
+    /// freeze of a socket all units in it.
+    #[test]
+    fn a_session_claims_what_its_journal_names() {
+        fn occupied(family: &'static Family, register: (&str, &str), socket: u16) -> Occupied {
+            let address = Address::Msr { cpu: 0, msr: 1 };
+            let (instance, register) = (register.0.to_owned(), register.1.to_owned());
+            let saved = Saved { socket, instance, register, address, width: Width::B8, value: 0, written: Vec::new() };
+            let (boot, machine) = ("boot".to_owned(), "local".to_owned());
+            let journal = Journal { pid: 1, started: 1, boot, machine, saved: vec![saved] };
+            let neighbour = Neighbour { pid: 1, path: PathBuf::new(), journal, runs: true, user: None };
+            let sockets = [0, 1].map(|number| {
+                let mut socket = Socket::new(number, 0, None);
+                family.units.iter().for_each(|unit| socket.set_presence(unit, vec![Presence::Present; 2]));
+                socket
+            });
+            let mut occupied = Occupied::default();
+            neighbour.claim(&Topology { family, sockets: sockets.to_vec() }, &mut occupied);
+            occupied
+        }
+        let e5 = crate::testing::e5_2600();
+        for (name, unit, register, counters, fixed) in [
+            ("cbo3", "cbo", "ctl2", 0b100, false),
+            ("imc3", "imc", "fixed_ctl", 0, true),
+            ("cbo3", "cbo", "filter", u16::MAX, true),
+            ("cbo3", "cbo", "unit_ctl", u16::MAX, true),
+            ("cbo3", "cbo", "ctl9", 0, false),
+        ] {
+            let occupied = occupied(e5, (name, register), 1);
+            let taken = occupied.of(1, e5.unit(unit).unwrap(), 3);
+            assert_eq!((taken.counters, taken.fixed), (counters, fixed), "{name} {register}");
+            assert!(!occupied.of(0, e5.unit(unit).unwrap(), 3).any());
+        }
+        assert!(occupied(e5, ("nobody0", "ctl0"), 0).is_empty());
+        let emr = pericore_catalog::family("emerald-rapids").unwrap();
+        let occupied = occupied(emr, ("ubox", "global_ctl"), 1);
+        for unit in emr.units {
+            assert!([0, 1].iter().all(|&number| occupied.of(1, unit, number).is_whole()), "{}", unit.name);
+            assert!(!occupied.of(0, unit, 0).any(), "the other socket counts on");
+        }
+    }
+}

@@ -265,3 +265,107 @@ fn is_beyond(counted: u64, counter: &CounterUse, seconds: f64) -> bool {
     let share = (ROOM * seconds / counter.safe_seconds).max(LEAST);
     counted as f64 > share * counter.bits().max() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use super::super::Doubt;
+
+    fn count(event: usize, number: Option<u64>, validity: Validity) -> Count {
+        let slices = Slices::default();
+        Count { event, socket: 0, instance: 1, count: number, validity, slices, standard_error: Some(1.0) }
+    }
+
+    #[test]
+    fn a_share_is_of_the_sample_and_its_pauses() {
+        let of = |seconds, paused| Sample { seconds, paused, ..Sample::default() }.share_paused();
+        assert_eq!([of(3.0, 1.0), of(1.0, 0.0), of(0.0, 2.0), of(0.0, 0.0)], [0.25, 0.0, 1.0, 0.0]);
+    }
+
+    /// What somebody else did is told once, whoever's words they are; faults of the machine are no deeds.
+    #[test]
+    fn doubts_by_others_are_told_once() {
+        let counts = [
+            Validity::suspect("someone else wrote it"),
+            Validity::suspect("it is stuck"),
+            Validity::suspect("someone else wrote it"),
+            Validity::unreadable("cbo1", "left to somebody else"),
+            Validity::MEASURED,
+        ];
+        let counts = counts.into_iter().map(|validity| count(0, None, validity)).collect();
+        let doubts = Sample { counts, ..Sample::default() }.doubts_by_others();
+        assert_eq!(doubts.len(), 2, "{doubts:?}");
+        assert!(doubts[0].contains("someone else wrote it") && doubts[1].contains("left to somebody else"));
+    }
+
+    #[test]
+    fn what_is_withdrawn_of_a_sample_is_marked() {
+        let doubt = |event| Doubt { event, socket: 0, instance: 1, why: "it was frozen".to_owned() };
+        let counts = vec![count(4, Some(1), Validity::MEASURED), count(5, Some(2), Validity::suspect("odd"))];
+        let mut sample = Sample { counts, ..Sample::default() };
+        assert!(!sample.withdraw(&Withdrawn { samples: 1, doubts: vec![doubt(6)] }));
+        assert!(sample.counts[0].validity == Validity::MEASURED);
+        assert!(sample.withdraw(&Withdrawn { samples: 1, doubts: vec![doubt(5)] }));
+        let texts: Vec<String> = sample.counts.iter().map(|count| count.validity.to_string()).collect();
+        assert_eq!(texts[1], "suspect: odd; suspect: withdrawn: it was frozen");
+        assert!(sample.counts[0].validity == Validity::MEASURED);
+    }
+
+    /// What is known for certain has neither doubts nor errors; what nobody knows has no number.
+    #[test]
+    fn true_counts_stand_in_the_place_of_counts() {
+        let mut scaled = count(4, Some(10), Validity::scaled(0.5));
+        scaled.slices.push(1.0, 5);
+        let counts = vec![scaled, count(5, Some(2), Validity::MEASURED)];
+        let sample = Sample { seconds: 2.0, counts, is_checked: true, ..Sample::default() };
+        let truth = sample.with_truth([Some(11), None]);
+        assert_eq!((truth.seconds, truth.is_checked), (2.0, true));
+        let [known, unknown] = &truth.counts[..] else { panic!("two counts") };
+        assert_eq!((known.event, known.count, known.standard_error), (4, Some(11), None));
+        assert!(known.validity == Validity::MEASURED && known.slices.is_empty());
+        assert_eq!((unknown.event, unknown.count), (5, None));
+        assert!(unknown.validity.to_string().contains("nobody knows it"));
+    }
+
+    /// A counter of 48 bits of which no clock makes more than a quarter in its safe time: a CBo's counts 44 bits.
+    #[test]
+    fn a_difference_needs_two_readings_in_time() {
+        let cbo = crate::testing::e5_2600().unit("cbo").unwrap();
+        let register = cbo.register(pericore_catalog::Role::Counter).unwrap();
+        let control = cbo.register(pericore_catalog::Role::Control).map(|control| (control, 0));
+        let counter = CounterUse { register, member: 0, control, events: vec![0], round: None, safe_seconds: 100.0 };
+        let of = |last: Option<u64>, current: Option<Result<u64, String>>, seconds: f64| {
+            let mut readings = CounterState { last, current, ..CounterState::default() };
+            let found = difference(&mut readings, &counter, seconds, || "ctr0".to_owned());
+            assert_eq!(readings.current, None);
+            let found = found.map(|(count, validity)| (count, validity.to_string()));
+            (found.map_err(|validity| validity.to_string()), readings.last)
+        };
+        let measured = |count| Ok((count, Validity::MEASURED.to_string()));
+        assert_eq!(of(Some(5), Some(Ok(12)), 1.0), (measured(7), Some(12)));
+        assert_eq!(of(Some((1 << 44) - 3), Some(Ok(4)), 100.0), (measured(7), Some(4)));
+        let refused = |last, current, seconds, words: &str, left| {
+            let (found, last) = of(last, current, seconds);
+            let text = found.unwrap_err();
+            assert!(text.contains(words), "{text}");
+            assert_eq!(last, left);
+        };
+        refused(None, Some(Ok(12)), 1.0, "the reading before this one failed", Some(12));
+        refused(Some(5), None, 1.0, "it was not read", None);
+        refused(Some(5), Some(Err("gone".to_owned())), 1.0, "gone", None);
+        refused(Some(5), Some(Ok(12)), 100.5, "ctr0", Some(12));
+        // Bit 50 is none of a counter of 44 bits.
+        let (found, _) = of(Some(5), Some(Ok(1 << 50 | 12)), 1.0);
+        let (count, words) = found.unwrap();
+        assert!(count == 7 && words.contains("has reserved bits set (0x400000000000c)"), "{words}");
+        // In a hundredth of its safe time a counter makes 4 % of its range at most, and a thousandth always.
+        for (seconds, counted, is_beyond) in
+            [(1.0, (1_u64 << 44) / 26, false), (1.0, (1 << 44) / 24, true), (0.0, 1 << 33, false), (0.0, 1 << 35, true)]
+        {
+            let (found, _) = of(Some(0), Some(Ok(counted)), seconds);
+            let words = found.unwrap().1;
+            assert_eq!(words.contains("faster than any clock: someone else wrote it"), is_beyond, "{counted}: {words}");
+        }
+    }
+}

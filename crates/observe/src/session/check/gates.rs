@@ -128,3 +128,35 @@ pub fn concerned(part: &SocketPlan, step: &Step) -> Vec<(usize, usize)> {
     });
     counters.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A CBo obeys frz (bit 8) if frz_en (bit 16) is set; of Emerald Rapids' blocks bit 0 freezes without more, and bit
+    /// 0 of the global control all of them (1.4). Nehalem's counters stand if their enable is missing.
+    #[test]
+    fn a_gate_stops_by_what_its_family_has() {
+        for (family, unit, name, enables, value, stopped) in [
+            ("e5-2600", "cbo", "unit_ctl", 0, 0x1_0100, true),
+            ("e5-2600", "cbo", "unit_ctl", 0, 0x0_0100, false),
+            ("e5-2600", "cbo", "unit_ctl", 0, 0x1_0000, false),
+            ("emerald-rapids", "cha", "unit_ctl", 0, 1, true),
+            ("emerald-rapids", "cha", "unit_ctl", 0, 0x300, false),
+            ("emerald-rapids", "ubox", "global_ctl", 0, 1, true),
+            ("emerald-rapids", "ubox", "global_ctl", 3, 2, false),
+            ("nehalem", "uncore", "global_ctl", 0b11, 0b01, true),
+            ("nehalem", "uncore", "global_ctl", 0b11, 0b111, false),
+            ("nehalem", "uncore", "global_ctl", 0, 0, false),
+        ] {
+            let unit = pericore_catalog::family(family).unwrap().unit(unit).unwrap();
+            let register = unit.registers.iter().find(|register| register.name == name).unwrap();
+            assert_eq!(stops(register, enables, value), stopped, "{family} {name} {value:#x}");
+            assert!(is_gate(register));
+            assert_eq!(is_whole(register), name == "global_ctl" && family == "emerald-rapids");
+        }
+        let counter =
+            pericore_catalog::family("e5-2600").unwrap().unit("cbo").unwrap().register(Role::Counter).unwrap();
+        assert!(!is_gate(counter));
+    }
+}

@@ -41,3 +41,22 @@ impl Withdrawn {
         earlier.saturating_sub(withdrawn)..earlier
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_withdrawn_is_of_one_count_in_the_samples_right_before() {
+        let doubt = |event, socket, instance, why: &str| Doubt { event, socket, instance, why: why.to_owned() };
+        let doubts = vec![doubt(1, 0, 3, "it was frozen"), doubt(1, 0, 3, "it was written"), doubt(2, 1, 0, "other")];
+        let withdrawn = Withdrawn { samples: 3, doubts };
+        let text = withdrawn.validity_of(1, 0, 3).unwrap().to_string();
+        assert_eq!(text, "suspect: withdrawn: it was frozen; suspect: withdrawn: it was written");
+        assert_eq!(withdrawn.validity_of(2, 1, 0).unwrap().to_string(), "suspect: withdrawn: other");
+        for (event, socket, instance) in [(1, 0, 2), (1, 1, 3), (0, 0, 3), (2, 0, 0)] {
+            assert_eq!(withdrawn.validity_of(event, socket, instance), None);
+        }
+        assert_eq!([0, 2, 3, 10].map(|earlier| withdrawn.among(earlier)), [0..0, 0..2, 0..3, 7..10]);
+    }
+}
