@@ -39,4 +39,27 @@ mod tests {
             assert_eq!(whole.stood_before_reading, stood, "{sockets:?}");
         }
     }
+
+    use crate::session::Doubt;
+
+    /// One sample is itself; of several the longest pause counts, all must be checked, and counts come one after the
+    /// other. What either withdraws is withdrawn for as many samples as either says.
+    #[test]
+    fn samples_of_sockets_are_one() {
+        let withdrawn = |samples, event| {
+            let doubt = Doubt { event, socket: 0, instance: 0, why: String::new() };
+            Some(Withdrawn { samples, doubts: vec![doubt] })
+        };
+        let sample = |paused, is_checked, withdrawn| Sample { paused, is_checked, withdrawn, ..Sample::default() };
+        let alone = sample(0.5, false, withdrawn(3, 1));
+        assert_eq!(merged(vec![alone.clone()]), alone);
+        let both = merged(vec![sample(0.5, true, withdrawn(3, 1)), sample(0.25, true, withdrawn(5, 2))]);
+        let Withdrawn { samples, doubts } = both.withdrawn.unwrap();
+        let events: Vec<usize> = doubts.iter().map(|doubt| doubt.event).collect();
+        assert_eq!((both.paused, both.is_checked, samples, events), (0.5, true, 5, vec![1, 2]));
+        for (first, second) in [(withdrawn(3, 1), None), (None, withdrawn(3, 1))] {
+            let whole = merged(vec![sample(0.1, true, first), sample(0.2, false, second)]);
+            assert_eq!((whole.paused, whole.is_checked, whole.withdrawn), (0.2, false, withdrawn(3, 1)));
+        }
+    }
 }

@@ -229,4 +229,54 @@ mod tests {
             assert_eq!(DriverNames::read(text).unwrap_err().line, line, "{text}");
         }
     }
+
+    /// Users' code alone, the kernel's alone, or whatever runs.
+    #[test]
+    fn privileges_follow_from_the_fields_that_are_set() {
+        let names = DriverNames::shipped();
+        for (fields, privilege) in [
+            (&["usr"][..], Privilege::User),
+            (&["os"], Privilege::Kernel),
+            (&["usr", "os"], Privilege::All),
+            (&[], Privilege::All),
+            (&["umask"], Privilege::All),
+        ] {
+            assert_eq!(names.privilege_of(fields.iter().copied()), privilege, "{fields:?}");
+        }
+        assert_eq!(["usr", "os", "umask"].map(|field| names.is_privilege(field)), [true, true, false]);
+        let without = DriverNames::read("fixed event=0xff").unwrap();
+        assert!(!without.is_privilege("usr") && without.privilege_of(std::iter::once("usr")) == Privilege::All);
+    }
+
+    /// A table by hand: comments, and each kind of row.
+    #[test]
+    fn rows_mean_what_their_first_word_says() {
+        let table = "# words\nterm a+b first second # why\nfree _free\nfixed event=0x10,edge\n\n\
+                     leader p ff00 8000 400\nonly f p * ff 35\nonly f p t ff00 300\nformat f p t config:0-7 config:0-15\n";
+        let names = DriverNames::read(table).unwrap();
+        for field in ["a", "b"] {
+            let row = names.of_field(field).unwrap();
+            assert_eq!((row.fields.join(" "), row.terms.join(" ")), ("a b".to_owned(), "first second".to_owned()));
+        }
+        assert!(names.of_field("c").is_none());
+        assert_eq!(names.fixed, [("event".to_owned(), 0x10), ("edge".to_owned(), 1)]);
+        assert_eq!(names.free_running, "_free");
+        let leaders = [("p", 0x80ff), ("p", 0x81ff), ("q", 0x8000)].map(|(pmu, config)| names.leader_of(pmu, config));
+        assert_eq!(leaders, [Some(0x400), None, None]);
+        assert_eq!(
+            [names.is_leader("p", 0x400), names.is_leader("p", 0x401), names.is_leader("q", 0x400)],
+            [true, false, false]
+        );
+        for (family, stem, term, config, takes) in [
+            ("f", "p", "t", 0x035, true),
+            ("f", "p", "t", 0x336, true),
+            ("f", "p", "u", 0x336, false),
+            ("f", "p", "u", 0x235, true),
+            ("f", "p", "t", 0x236, false),
+            ("g", "p", "t", 0x236, true),
+            ("f", "q", "t", 0x236, true),
+        ] {
+            assert_eq!(names.takes_filter(family, stem, term, config), takes, "{family} {stem} {term} {config:#x}");
+        }
+    }
 }

@@ -207,3 +207,56 @@ fn text(path: &Path) -> io::Result<String> {
     fs::File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// perf's own syntax: names with values in either base, and a name alone is 1.
+    #[test]
+    fn terms_have_names_and_values() {
+        let terms = |text: &str| {
+            parse_terms(text)
+                .map(|terms| terms.iter().map(|(name, value)| format!("{name}:{value}")).collect::<Vec<_>>())
+        };
+        assert_eq!(terms("event=0x4,umask=3,edge\n").unwrap(), ["event:4", "umask:3", "edge:1"]);
+        assert_eq!(terms("event=0XfF").unwrap(), ["event:255"]);
+        for text in ["", "=1", "event=", "event=0x", "event=4,", "a-b=1", "event=-1", "event=0x10000000000000000"] {
+            assert_eq!(terms(text), None, "{text:?}");
+        }
+    }
+
+    /// `NAME.scale` and `NAME.unit` stand beside an event; what cannot be one names its file.
+    #[test]
+    fn events_of_a_driver_have_scales_and_units() {
+        let own = |files: &[(&str, &str)]| {
+            let files: Vec<_> = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+            named_events(&files)
+        };
+        let events = own(&[
+            ("a", "event=0x1\n"),
+            ("a.scale", "6.5e-5\n"),
+            ("a.unit", "MiB\n"),
+            ("a.snapshot", "1"),
+            ("a.per-pkg", "1"),
+            ("b", "event=0x2"),
+        ])
+        .unwrap();
+        let found: Vec<_> =
+            events.iter().map(|event| (event.name.as_str(), event.scale, event.unit.as_deref())).collect();
+        assert_eq!(found, [("a", Some(6.5e-5), Some("MiB")), ("b", None, None)]);
+        assert_eq!(events[1].terms, [("event".to_owned(), 2)]);
+        for (scale, is_scale) in [("1", true), ("0", false), ("-1", false), ("inf", false), ("x", false)] {
+            let outcome = own(&[("a", "event=1"), ("a.scale", scale)]);
+            assert_eq!(outcome.is_ok(), is_scale, "{scale}");
+            assert!(outcome.err().is_none_or(|(file, why)| file == "a.scale" && why == format!("it reads {scale:?}")));
+        }
+        assert_eq!(own(&[("a", "event=x\n")]).unwrap_err(), ("a".to_owned(), "it reads \"event=x\"".to_owned()));
+    }
+
+    #[test]
+    fn only_the_uncores_drivers_are_the_uncores() {
+        let names = ["uncore", "uncore_imc_0", "uncores", "cpu", "power", "my_uncore_x"];
+        assert_eq!(names.map(is_uncore), [true, true, false, false, false, false]);
+    }
+}

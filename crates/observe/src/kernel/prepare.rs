@@ -305,3 +305,32 @@ impl From<PmuError> for KernelError {
         Self::Pmu(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// arch/x86/events/intel/uncore.c: a PMU is `uncore_` and its kind, with a number where there are several.
+    #[test]
+    fn pmus_are_known_by_kind_and_number() {
+        for (stem, name, number) in [
+            ("uncore_imc", "uncore_imc_0", Some(0)),
+            ("uncore_imc", "uncore_imc_11", Some(11)),
+            ("uncore_imc", "uncore_imc", Some(0)),
+            ("uncore_imc", "uncore_imc_free_running_1", None),
+            ("uncore_imc_free_running", "uncore_imc_free_running_1", Some(1)),
+            ("uncore_imc", "uncore_imc0", None),
+            ("uncore_imc", "uncore_imc_", None),
+            ("uncore_imc", "uncore_imc_70000", None),
+            ("uncore_imc", "uncore_iio_0", None),
+            ("cpu", "cpu", Some(0)),
+        ] {
+            assert_eq!(number_of(stem, name), number, "{stem} {name}");
+        }
+        let names = ["uncore_imc_0", "uncore_imc_12", "uncore_pcu", "uncore_imc_free_running_0", "uncore"];
+        let names = names.map(str::to_owned);
+        let kinds: Vec<(&str, usize)> = kinds_of_pmus(&names).into_iter().collect();
+        let expected = [("uncore", 1), ("uncore_imc", 2), ("uncore_imc_free_running", 1), ("uncore_pcu", 1)];
+        assert_eq!(kinds, expected);
+    }
+}

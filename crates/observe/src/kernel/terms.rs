@@ -170,3 +170,28 @@ fn named(pmu: &Pmu, unit: &Unit, register: &Register, member: u8) -> Result<Vec<
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As perf writes an event between and behind the strokes.
+    #[test]
+    fn an_event_prints_as_perf_writes_it() {
+        let format: TermFormat = "config:0-7".parse().unwrap();
+        let term = |name: &str, value| KernelTerm { name: name.to_owned(), value, format: format.clone() };
+        for (terms, privilege, text) in [
+            (vec![term("event", 0x35)], Privilege::All, "event=0x35"),
+            (
+                vec![term("event", 0), term("umask", 3), term("edge", 1)],
+                Privilege::User,
+                "event=0x0,umask=0x3,edge=0x1:u",
+            ),
+            (vec![term("event", 0x3c)], Privilege::Kernel, "event=0x3c:k"),
+            (Vec::new(), Privilege::All, ""),
+        ] {
+            let attributes = Attributes { privilege, ..Attributes::default() };
+            assert_eq!(KernelEvent { terms, attributes }.to_string(), text);
+        }
+    }
+}

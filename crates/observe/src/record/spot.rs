@@ -117,3 +117,74 @@ impl<'s> Spot<'s> {
         value.ok_or_else(|| self.refuse("it is no text such as \"0x137\" of 64 bits at most"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    /// Each kind of value takes its own alone, and says what would have been right.
+    #[test]
+    fn a_value_of_another_kind_is_refused_with_its_place() {
+        let root = value(r#"{"a":{"b":[1,"x",true,-1,1.5,"0x1f",null,[2,3]]},"c":null}"#);
+        let whole = Spot::whole(7, &root);
+        let (a, list);
+        a = whole.field("a").unwrap();
+        list = a.field("b").unwrap();
+        let items: Vec<Spot<'_>> = list.items().unwrap().collect();
+        let [one, text, flag, negative, broken, hex, null, pair] = &items[..] else { panic!("eight") };
+        assert_eq!((one.whole_number(), one.number(1.0), one.count()), (Ok(1_u8), Ok(1.0), Ok(Some(1))));
+        assert_eq!((text.text(), flag.flag(), hex.hex(), null.count()), (Ok("x"), Ok(true), Ok(0x1f), Ok(None)));
+        assert_eq!(pair.pair().unwrap().map(|item| item.whole_number::<u64>()), [Ok(2), Ok(3)]);
+        assert_eq!(broken.number(2.0), Ok(1.5));
+        let told = |refused: Result<(), RecordError>| refused.unwrap_err().to_string();
+        for (refused, field, words) in [
+            (one.text().map(drop), "a.b[0]", "it is no text"),
+            (text.flag().map(drop), "a.b[1]", "it is neither true nor false"),
+            (flag.whole_number::<u64>().map(drop), "a.b[2]", "it is no whole number"),
+            (negative.whole_number::<u64>().map(drop), "a.b[3]", "it is no whole number"),
+            (negative.number(5.0).map(drop), "a.b[3]", "it is no number from 0 to 5"),
+            (broken.number(1.25).map(drop), "a.b[4]", "it is no number from 0 to 1.25"),
+            (broken.count().map(drop), "a.b[4]", "it is no whole number"),
+            (text.hex().map(drop), "a.b[1]", "it is no text such as"),
+            (list.pair().map(drop), "a.b", "it is no list of two"),
+            (one.items().map(drop), "a.b[0]", "it is no list"),
+            (list.fields().map(drop), "a.b", "it is no object"),
+            (a.field("d").map(drop), "a", "the field \"d\" is missing"),
+            (pair.pair().unwrap()[1].text().map(drop), "a.b[7][1]", "it is no text"),
+        ] {
+            let told = told(refused);
+            assert!(told.contains(&format!("line 7, {field}: {words}")), "{told}");
+        }
+        assert!(told(whole.field("c").map(drop)).contains("line 7: the field \"c\" is missing"));
+        assert!(whole.optional("c").unwrap().is_none() && whole.optional("z").unwrap().is_none());
+        let large = value("[256]");
+        let large = Spot::whole(1, &large);
+        let item = large.items().unwrap().next().unwrap();
+        assert!(told(item.whole_number::<u8>().map(drop)).contains("256 is too large"));
+        let pair = value("[1]");
+        assert!(Spot::whole(1, &pair).pair().is_err());
+    }
+
+    #[test]
+    fn registers_are_hexadecimal_and_texts_have_no_control_characters() {
+        for (text, expected) in [
+            ("\"0x0\"", Some(0)),
+            ("\"0xffffffffffffffff\"", Some(u64::MAX)),
+            ("\"0x\"", None),
+            ("\"0x+1\"", None),
+            ("\"12\"", None),
+            ("\"0x10000000000000000\"", None),
+            ("12", None),
+        ] {
+            let value = value(text);
+            assert_eq!(Spot::whole(1, &value).hex().ok(), expected, "{text}");
+        }
+        let dangerous = value("{\"a\\u001b\":1,\"b\":\"x\\ny\"}");
+        let whole = Spot::whole(1, &dangerous);
+        assert!(whole.fields().is_err() && whole.field("b").unwrap().text().is_err());
+    }
+}

@@ -283,4 +283,6 @@ fn control_register(unit: &'static Unit) -> Option<&'static Register> {
 #[cfg(test)]
 mod part_tests;
 #[cfg(test)]
+mod programming_tests;
+#[cfg(test)]
 mod tests;

@@ -66,3 +66,46 @@ pub(super) fn some_refused(failures: Vec<(Saved, AccessError)>) -> Result<(), Se
         Some((first, error)) => Err(SessionError::Restore { refused, first: first.to_string(), error }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use pericore_registers::Bdf;
+
+    fn saved(width: Width, value: u64) -> Saved {
+        let address = Address::Pci { bdf: Bdf::new(0xff, 16, 0), offset: 0xd8 };
+        let (instance, register) = ("imc0".to_owned(), "ctl0".to_owned());
+        Saved { socket: 1, instance, register, address, width, value, written: Vec::new() }
+    }
+
+    /// What is put back by which writes, what is read before, and the words of messages.
+    #[test]
+    fn a_saved_register_knows_its_way_back() {
+        let narrow = saved(Width::B4, 0x40_0304);
+        let address = narrow.address;
+        assert_eq!(narrow.read(), Operation::Read { address, width: Width::B4 });
+        assert_eq!(
+            narrow.restoring().collect::<Vec<_>>(),
+            [Operation::Write { address, width: Width::B4, value: 0x40_0304 }]
+        );
+        let wide: Vec<Operation> = saved(Width::B8, 0x12_0000_0304).restoring().collect();
+        let [first, second] = [(Width::B8, 0x12_0000_0000), (Width::B4, 0x304)]
+            .map(|(width, value)| Operation::Write { address, width, value });
+        assert_eq!(wide, [first, second]);
+        assert_eq!(narrow.to_string(), format!("ctl0 of imc0 in socket 1 ({address}) = 0x400304"));
+    }
+
+    #[test]
+    fn all_that_refused_is_counted_and_the_first_is_named() {
+        assert_eq!(some_refused(Vec::new()), Ok(()));
+        let failure = |value| {
+            let saved = saved(Width::B4, value);
+            let address = saved.address;
+            (saved, AccessError::GeneralProtection { address })
+        };
+        let refused = some_refused(vec![failure(1), failure(2)]).unwrap_err();
+        let SessionError::Restore { refused, first, .. } = refused else { panic!("{refused}") };
+        assert!(refused == 2 && first.ends_with("= 0x1"), "{first}");
+    }
+}

@@ -65,3 +65,23 @@ fn owner(name: &str) -> Option<(u32, u64)> {
     let (process, started) = owner.split_once('-')?;
     Some((process.parse().ok()?, started.parse().ok()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_says_whose_it_is() {
+        for (name, expected) in [
+            (".a.journal.17-4.part", Some((17, 4))),
+            (".17-4.17-5.part", Some((17, 5))),
+            ("a.journal.17-4.part", None),
+            (".a.journal.17-4", None),
+            (".a.journal.17.part", None),
+            (".a.journal.x-4.part", None),
+            (".17-4.part", None),
+        ] {
+            assert_eq!(owner(name), expected, "{name}");
+        }
+    }
+}

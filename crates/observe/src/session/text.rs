@@ -182,4 +182,45 @@ mod tests {
             assert!(Journal::parse(&changed).is_err(), "changed at {at}");
         }
     }
+
+    /// Places that no register has, values that are wider than their cycle, and words that are missing or too many.
+    #[test]
+    fn what_names_no_register_is_refused() {
+        let msr = |entry: &str| saved(entry).map(|saved| (saved.address, saved.value));
+        assert_eq!(msr("1 cbo3 ctl0 8 0x136 msr 8 0xd70"), Some((Address::Msr { cpu: 8, msr: 0xd70 }, 0x136)));
+        let bdf = Bdf { segment: 2, bus: 0x7f, device: 16, function: 1 };
+        let pci = "0 imc0 ctl0 4 0xffffffff pcicfg 2 0x7f 16 1 0xd8";
+        assert_eq!(msr(pci), Some((Address::Pci { bdf, offset: 0xd8 }, 0xffff_ffff)));
+        for (width, value, is_there) in
+            [(1, "0xff", true), (1, "0x100", false), (2, "0xffff", true), (2, "0x10000", false), (3, "0", false)]
+        {
+            let found = saved(&format!("0 imc0 ctl0 {width} {value} mmio 0x1000"));
+            assert_eq!(found.map(|saved| saved.width.bytes()), is_there.then_some(width), "{width} {value}");
+        }
+        for entry in [
+            "",
+            "1 cbo3 ctl0 8 0x136",
+            "1 cbo3 ctl0 8 0x136 msr 8",
+            "1 cbo3 ctl0 8 0x136 msr 8 0xd70 1",
+            "1 cbo3 ctl0 8 0x136 msr 8 0x100000000",
+            "65536 cbo3 ctl0 8 0x136 msr 8 0xd70",
+            "1 cbo3 ctl0 8 0x136 pcicfg 0 0x100 0 0 0",
+            "1 cbo3 ctl0 8 0x136 pcicfg 0x10000 0 0 0 0",
+            "1 cbo3 ctl0 8 0x136 pcicfg 0 0 0 0 0x10000",
+            "1 cbo3 ctl0 8 0x136 port 8",
+            "1 cbo3 ctl0 4 0x100000000 msr 8 0xd70",
+        ] {
+            assert_eq!(msr(entry), None, "{entry}");
+        }
+        assert_eq!(["0x1f", "31", "0x", "1f", ""].map(number), [Some(31), Some(31), None, None, None]);
+    }
+
+    /// FNV-1a: the values that its authors give for these texts.
+    #[test]
+    fn the_checksum_is_that_of_its_authors() {
+        assert_eq!(
+            ["", "a", "foobar"].map(checksum),
+            [0xcbf2_9ce4_8422_2325, 0xaf63_dc4c_8601_ec8c, 0x8594_4171_f739_67e8]
+        );
+    }
 }

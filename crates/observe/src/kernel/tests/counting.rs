@@ -217,3 +217,36 @@ fn a_turn_that_the_kernel_refuses_leaves_no_number() {
         counters.sample(&at(1.0));
     }
 }
+
+/// Groups are started and read one after the other: what ran 2 % longer or shorter than its sample is doubted, and how
+/// far the worst is off is said of all.
+#[test]
+fn counters_that_ran_for_another_time_are_doubted() {
+    for (enabled, is_doubted) in [(SECOND, false), (1_019_000_000, false), (1_030_000_000, true), (960_000_000, true)] {
+        let (mut counters, stand, _folder) = running("ha/CLOCKTICKS/");
+        stand.0.borrow_mut().rates = BTreeMap::from([(0, (enabled, enabled, 9))]);
+        let sample = counters.sample(&at(1.0));
+        let words = sample.counts[0].validity.to_string();
+        let expected =
+            format!("some ran {:.3} ms longer or shorter than 1000.000 ms", enabled.abs_diff(SECOND) as f64 / 1e6);
+        assert_eq!((sample.counts[0].count, words.contains(&expected)), (Some(9), is_doubted), "{words}");
+        assert!(sample.counts[0].standard_error.is_none());
+    }
+}
+
+/// A reading that the kernel refuses: a driver that is gone has a text of its own. The next sample counts from what was
+/// read last.
+#[test]
+fn a_refused_reading_leaves_a_gap() {
+    for (error, words) in [(libc::ENODEV, "uncore_ha has disappeared"), (libc::EIO, "uncore_ha cannot be read")] {
+        let (mut counters, stand, _folder) = running("ha/CLOCKTICKS/");
+        stand.0.borrow_mut().rates = BTreeMap::from([(0, (SECOND, SECOND, 100))]);
+        assert_eq!(seen(&counters.sample(&at(1.0)))[0].0, Some(100));
+        stand.0.borrow_mut().unreadable = Some(error);
+        let sample = counters.sample(&at(2.0));
+        assert_eq!((sample.counts[0].count, sample.counts[0].validity.grade()), (None, Grade::Unreadable));
+        assert!(sample.counts[0].validity.to_string().contains(words), "{}", sample.counts[0].validity);
+        stand.0.borrow_mut().unreadable = None;
+        assert_eq!(seen(&counters.sample(&at(3.0)))[0].0, Some(100));
+    }
+}

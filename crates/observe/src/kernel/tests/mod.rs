@@ -145,6 +145,8 @@ struct Inner {
     refuses: Option<Refuses>,
     /// Leaders whose reading ends at once.
     gone: Vec<usize>,
+    /// The error of every reading.
+    unreadable: Option<i32>,
     /// What is refused of what is done to leaders.
     refused: Vec<String>,
 }
@@ -190,6 +192,9 @@ impl PerfEvents for Stand {
     fn read(&mut self, leader: &Handle, counters: usize) -> io::Result<Option<GroupReading>> {
         let mut inner = self.0.borrow_mut();
         inner.log.push(format!("read {}", leader.0));
+        if let Some(error) = inner.unreadable {
+            return Err(io::Error::from_raw_os_error(error));
+        }
         if inner.gone.contains(&leader.0) {
             return Ok(None);
         }
