@@ -167,3 +167,78 @@ impl NodeRegisters {
         Ok(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::discover::{discover, owns};
+    use crate::testing::{CPUS, Fake, e5_2600};
+
+    /// Guide, 2.1: the node ID is the lowest three bits of D11:F0 0x40, and the map at 0x54 has the node of each of
+    /// eight sockets in three bits. A bus without the function belongs to none.
+    #[test]
+    fn a_bus_belongs_to_the_socket_that_the_map_has_for_its_node() {
+        let node = NodeRegisters::of(e5_2600()).unwrap();
+        for (id, map, socket) in [
+            (0, 0o10, Some(0)),
+            (1, 0o10, Some(1)),
+            (5, 0o0123_4567 & !0o7000_0000, Some(2)),
+            (5, 0o5012_3467, Some(7)),
+            (0xffff_fff3, 0o3210, Some(3)),
+            (0, 0o1111_1111, None),
+        ] {
+            let mut space = Fake::two_sockets();
+            space.set_pci((0x7f, 11, 0), 0x40, id);
+            space.set_pci((0x7f, 11, 0), 0x54, map);
+            let found = node.socket_of(&mut space, 0, 0x7f);
+            match socket {
+                Some(socket) => assert_eq!(found, Ok(Some(socket)), "{id} in {map:o}"),
+                None => assert!(found.unwrap_err().to_string().contains("node ID 0 is not in the map of node IDs")),
+            }
+            assert_eq!(node.socket_of(&mut space, 0, 0x7e), Ok(None));
+            assert_eq!(node.socket_of(&mut space, 1, 0x7f).is_ok(), socket.is_some(), "the fake has one segment");
+        }
+    }
+
+    /// What firmware got wrong is told with the bus and the socket.
+    #[test]
+    fn buses_that_contradict_the_packages_are_told() {
+        let refused = |node: u32, map: u32, cpus: &[Cpu]| {
+            let mut space = Fake::two_sockets();
+            space.set_pci((0x7f, 11, 0), 0x40, node);
+            space.set_pci((0x7f, 11, 0), 0x54, map);
+            discover(&mut space, e5_2600(), cpus, |_| true).unwrap_err().to_string()
+        };
+        assert_eq!(refused(0, 0o10, &CPUS), "buses 7f and ff both claim socket 0; report the firmware fault");
+        let absent = refused(2, 0o210, &CPUS);
+        assert!(absent.contains("bus 7f belongs to socket 2, but no online CPU is in that socket"), "{absent}");
+        let none = refused(1, 0o10, &[]);
+        assert!(none.contains("no logical CPU is online"), "{none}");
+        let three = [&CPUS[..], &[Cpu { number: 9, package: 2 }]].concat();
+        let hidden = refused(1, 0o10, &three);
+        assert!(
+            hidden.contains("socket 2 (cpu 9) shows no uncore: no bus of PCI segment 0 has function 0b.0"),
+            "{hidden}"
+        );
+    }
+
+    /// The first CPU of each package, by package.
+    #[test]
+    fn a_package_is_a_socket_with_its_first_cpu() {
+        let cpus = [(7, 3), (2, 1), (9, 3), (1, 1), (4, 0)].map(|(number, package)| Cpu { number, package });
+        let sockets = by_package(&cpus).unwrap();
+        let found: Vec<_> = sockets.iter().map(|socket| (socket.number, socket.cpu, socket.bus)).collect();
+        assert_eq!(found, [(0, 4, None), (1, 2, None), (3, 7, None)]);
+    }
+
+    /// Emerald Rapids (1.7, Table 1-12): two channels share the free-running counters of their controller, which are
+    /// the first one's; each has its own control.
+    #[test]
+    fn what_neighbours_share_belongs_to_the_first() {
+        let imc = pericore_catalog::family("emerald-rapids").unwrap().unit("imc").unwrap();
+        let register = |name: &str| imc.registers.iter().find(|register| register.name == name).unwrap();
+        let own = |name: &str| (0..8).filter(|&number| owns(imc, number, register(name))).collect::<Vec<u16>>();
+        assert_eq!((own("free_dclk"), own("ctl")), (vec![0, 2, 4, 6], (0..8).collect()));
+    }
+}

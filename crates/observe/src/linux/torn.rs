@@ -69,4 +69,35 @@ mod tests {
         assert!(!reading(0x0000_0001_0000_0020, 1).shows_whole(first));
         assert!(!reading(0x0000_0001_ffff_fffe, 600_000).shows_whole(first), "a whole turn between them");
     }
+
+    /// 2^24 counts before a carry are close to it, however quick the reading; a whole turn takes 2^32 counts at 8 a
+    /// nanosecond.
+    #[test]
+    fn what_is_close_to_a_carry_has_bounds() {
+        let at = |value, nanos| Reading { value, took: Duration::from_nanos(nanos) };
+        let half = 1_u64 << 32;
+        for (value, nanos, may) in [
+            (half - (1 << 24), 0, true),
+            (half - (1 << 24) - 1, 0, false),
+            (7 * half - (1 << 24), 0, true),
+            (half - (1 << 28), 1 << 25, true),
+            (half - (1 << 28) - 1, 1 << 25, false),
+            (0, (1 << 29) - 1, false),
+            (0, 1 << 29, true),
+            (half, 0, false),
+        ] {
+            assert_eq!(at(value, nanos).may_be_torn(), may, "{value:#x} in {nanos} ns");
+        }
+        for (value, before, nanos, shows) in [
+            (0x50, 0x50, 0, true),
+            (0x4f, 0x50, 0, false),
+            (half + 0x50, 0x50, 0, true),
+            (0x50, half + 0x50, 0, true),
+            (0x50, half + 0x51, 0, false),
+            (0x51, 0x50, (1 << 28) - 1, true),
+            (0x51, 0x50, 1 << 28, false),
+        ] {
+            assert_eq!(at(value, nanos).shows_whole(at(before, nanos)), shows, "{value:#x} after {before:#x}");
+        }
+    }
 }

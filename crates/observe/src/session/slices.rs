@@ -258,4 +258,68 @@ mod tests {
         }
         assert_eq!(slices(&[(1.0, 10), (1.0, 12)]).standard_error(2.0), Some(0.0), "nothing was left out");
     }
+
+    /// Parts of 1 s and 3 s with 10 and 60: 17.5 a second, from which they are off by 7.5 each, so 7.5^2 / 1 + 7.5^2 / 3
+    /// = 75 a second with one degree of freedom. Of 8 s four were not counted.
+    #[test]
+    fn the_error_is_that_of_the_rate() {
+        let close = |parts: &[(f64, u64)], whole: f64, expected: f64| {
+            let error = slices(parts).standard_error(whole).unwrap();
+            assert!((error - expected).abs() < 1e-9 * expected.max(1.0), "{parts:?}: {error}, not {expected}");
+        };
+        let few = 12.706 / 1.959_964;
+        close(&[(1.0, 10), (3.0, 60)], 8.0, (75.0_f64 * 4.0 * 8.0 * 4.0).sqrt() / 4.0 * few);
+        // A part without time says nothing, and does not count as one.
+        close(&[(1.0, 10), (0.0, 99), (3.0, 60)], 8.0, (75.0_f64 * 4.0 * 8.0 * 4.0).sqrt() / 4.0 * few);
+        // Three parts of a second: 20 each, from which two are off by 10, with two degrees of freedom.
+        close(&[(1.0, 10), (1.0, 20), (1.0, 30)], 6.0, (100.0_f64 * 3.0 * 6.0 * 3.0).sqrt() / 3.0 * 4.303 / 1.959_964);
+        // Parts that agree vary by the root of their count all the same, by 1 at least, and by 10 at most.
+        close(&[(1.0, 2), (1.0, 2)], 4.0, (4.0_f64 * 4.0 * 2.0).sqrt() / 2.0);
+        close(&[(1.0, 0), (1.0, 0)], 4.0, (4.0_f64 * 2.0).sqrt() / 2.0);
+        close(&[(1.0, 500), (1.0, 500)], 4.0, (100.0_f64 * 4.0 * 2.0).sqrt() / 2.0);
+        // What was counted for longer than the whole has no uncounted rest.
+        close(&[(1.0, 10), (3.0, 60)], 3.0, 0.0);
+    }
+
+    /// From tables of Student's distribution: up to ten degrees of freedom as they stand there, beyond that to what the
+    /// expansion's next term would add.
+    #[test]
+    fn students_quantiles_are_those_of_tables() {
+        let table = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+        for (freedom, quantile) in (1..).zip(table) {
+            assert!((student(freedom) * 1.959_964 - quantile).abs() < 1e-9, "{freedom}");
+        }
+        for (freedom, quantile, room) in [
+            (11, 2.200_99, 2.5e-3),
+            (12, 2.178_81, 2e-3),
+            (20, 2.085_96, 4e-4),
+            (30, 2.042_27, 2e-4),
+            (100, 1.983_97, 2e-5),
+            (1000, 1.962_34, 1e-5),
+        ] {
+            assert!(
+                (student(freedom) * 1.959_964 - quantile).abs() < room,
+                "{freedom}: {}",
+                student(freedom) * 1.959_964
+            );
+        }
+    }
+
+    /// 128 parts are kept as they are; the next one makes pairs of them.
+    #[test]
+    fn parts_are_kept_up_to_their_number() {
+        let all: Vec<(f64, u64)> = (0..128).map(|count| (1.0, count)).collect();
+        let mut kept = slices(&all);
+        assert_eq!(kept.parts(), all);
+        kept.push(5.0, 1000);
+        assert_eq!(kept.parts().len(), 65);
+        assert_eq!((kept.parts()[0], kept.parts()[63], kept.parts()[64]), ((2.0, 1), (2.0, 253), (5.0, 1000)));
+    }
+
+    #[test]
+    fn a_sum_at_the_end_of_its_range_is_doubted() {
+        let is_doubted =
+            [None, Some(0), Some(u64::MAX - 1), Some(u64::MAX)].map(|sum| at_end_of_range(sum) != Validity::MEASURED);
+        assert_eq!(is_doubted, [false, false, false, true]);
+    }
 }

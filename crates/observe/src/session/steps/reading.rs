@@ -43,3 +43,40 @@ impl std::fmt::Display for Unreadable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use pericore_registers::Address;
+
+    /// All ones in 4 bytes or more are no answer, unless a count has 64 bits; a missing right is told from a fault.
+    #[test]
+    fn all_ones_are_no_value_of_a_register() {
+        let e5 = crate::testing::e5_2600().unit("imc").unwrap();
+        let address = Address::Msr { cpu: 0, msr: 1 };
+        let register = |name: &str| e5.registers.iter().find(|register| register.name == name).unwrap();
+        let of = |name: &str, width: Width, outcome: &Outcome<u64>| {
+            let operation = Operation::Read { address, width };
+            let purpose = crate::plan::Purpose::Inspect;
+            let step = Step { operation, purpose, instance: 0, register: register(name), member: 0, keeps: 0 };
+            readable(&step, outcome)
+        };
+        for (name, width, value, is_value) in [
+            ("ctl", Width::B4, 0xffff_ffff, false),
+            ("ctl", Width::B4, 0xffff_fffe, true),
+            ("ctl", Width::B8, 0xffff_ffff, true),
+            ("ctr", Width::B8, u64::MAX, false),
+            ("ctl", Width::B2, 0xffff, true),
+        ] {
+            assert_eq!(of(name, width, &Ok(value)).ok(), is_value.then_some(value), "{name} {value:#x}");
+        }
+        let ones = of("ctl", Width::B4, &Ok(0xffff_ffff)).unwrap_err();
+        assert_eq!(ones, Unreadable::Fault("ctl0 reads as all ones".to_owned()));
+        let denied = AccessError::Permission { address, remedy: "ask" };
+        assert_eq!(of("ctl", Width::B4, &Err(denied.clone())), Err(Unreadable::Denied(denied.clone())));
+        assert_eq!(Unreadable::Denied(denied.clone()).to_string(), denied.to_string());
+        let gone = AccessError::Unreachable { address };
+        assert_eq!(of("ctl", Width::B4, &Err(gone.clone())), Err(Unreadable::Fault(gone.to_string())));
+    }
+}

@@ -4,6 +4,7 @@ mod allocations;
 mod folder;
 mod forged;
 mod limits;
+mod marks;
 mod meeting;
 mod others;
 mod rounds;
