@@ -122,3 +122,41 @@ fn refused(error: AccessError) -> Result<Presence, DiscoverError> {
         other => Ok(Presence::Absent { why: other.to_string() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::{Fake, e5_2600};
+
+    /// Guide, Table 2-66: channel 1 is function 16.1 with device ID 3cb1. Another device there is not it; a function
+    /// that refuses its control is not there either. A missing right is the user's to solve, and no absence.
+    #[test]
+    fn an_instance_is_there_if_its_function_and_its_control_answer() {
+        let imc = e5_2600().unit("imc").unwrap();
+        let channel = |function, offset| Address::Pci { bdf: Bdf::new(0xff, 16, function), offset };
+        let look = |change: &dyn Fn(&mut Fake)| {
+            let mut space = Fake::two_sockets();
+            change(&mut space);
+            let mut socket = Socket::new(0, 0, Some(0xff));
+            let found = probe(&mut space, &mut socket, imc).unwrap();
+            found
+                .into_iter()
+                .map(|presence| match presence {
+                    Presence::Present => String::new(),
+                    Presence::Absent { why } => why,
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(look(&|_| {}), [""; 4]);
+        let other = look(&|space| space.set_pci((0xff, 16, 1), 0, 0x3cb4_8086));
+        assert_eq!(other[1], "the PCI function at 0000:ff:10.1 has device ID 3cb4 instead of 3cb1");
+        assert_eq!([&other[0], &other[2], &other[3]], [""; 3]);
+        let refused = look(&|space| space.broken.push(channel(5, 0xf4)));
+        assert!(refused[3].contains("protection") && refused[..3].iter().all(String::is_empty), "{refused:?}");
+        // All ones in configuration space are a channel that is there and broken: a session names it.
+        assert_eq!(look(&|space| space.set_pci((0xff, 16, 0), 0xf4, 0xffff_ffff)), [""; 4]);
+        let denied = AccessError::Permission { address: channel(0, 0), remedy: "ask" };
+        assert_eq!(super::refused(denied.clone()), Err(DiscoverError::Access(denied)));
+    }
+}

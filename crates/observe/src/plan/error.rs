@@ -138,3 +138,70 @@ fn names(left_out: &[(String, String)]) -> String {
 fn reasons(left_out: &[(String, String)]) -> String {
     left_out.iter().map(|(name, reason)| format!("{name}: {reason}")).collect::<Vec<_>>().join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::e5_2600;
+
+    fn refusal(available: u16, demands: &[Demand<'_>], fits: &[usize], left_out: (usize, Reason)) -> String {
+        let misfit = Misfit { fits: fits.to_vec(), left_out: vec![left_out] };
+        let cbo = e5_2600().unit("cbo").unwrap();
+        PlanError::does_not_fit(cbo, 0, demands, available, &misfit).to_string()
+    }
+
+    /// Who is in the way of an event: others of the group, another tool, or both; and what would help.
+    #[test]
+    fn what_does_not_fit_says_who_is_in_the_way() {
+        let demand = |label, counters| Demand { label, counters, filters: &[], companion: None };
+        let demands = [demand("a", 0b0011), demand("b", 0b0001), demand("c", 0b0011)];
+        let taken = |by: &[usize]| (2, Reason::CountersTaken { by: by.to_vec() });
+        for (available, fits, left_out, words) in [
+            (
+                0b1111,
+                &[0, 1][..],
+                taken(&[0, 1]),
+                "c: it counts only on counters 0, 1, needed by a and b; these fit together: a and b",
+            ),
+            (0b1111, &[0], taken(&[0]), "cbo cannot count this group at the same time: c: "),
+            (0b1101, &[1], taken(&[1]), "another tool uses counter 1 (--take-over takes them), and b needs counter 0"),
+            (
+                0b1100,
+                &[],
+                (2, Reason::NoCounter),
+                "it counts only on counters 0, 1, which another tool uses (--take-over",
+            ),
+            (
+                0b1100,
+                &[],
+                (1, Reason::NoCounter),
+                "cbo cannot count b at the same time: b: it counts only on counter 0, which",
+            ),
+            (0b1111, &[], (2, Reason::NoCompanion), "c: the event that it repeats is not on counter 0; leave it out"),
+            (0b1111, &[0], (2, Reason::NoCompanion), "take events out of the group: outside they take turns"),
+            (
+                0b1111,
+                &[0],
+                (2, Reason::Filter { field: "opc", needed: 0x182, set: 0x187, by: 0 }),
+                "it needs the filter opc=0x182, but a sets opc=0x187 in the same register",
+            ),
+        ] {
+            let told = refusal(available, &demands, fits, left_out);
+            assert!(told.contains(words), "{told}");
+        }
+    }
+
+    #[test]
+    fn names_are_joined_as_people_do() {
+        let join = |names: &[&str]| join(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            [join(&[]), join(&["a"]), join(&["a", "b"]), join(&["a", "b", "c"])],
+            ["none", "a", "a and b", "a, b and c"]
+        );
+        assert_eq!(
+            [counters(0b1, 4), counters(0b1010, 4), counters(0b1_0001, 4)],
+            ["counter 0", "counters 1, 3", "counter 0"]
+        );
+    }
+}

@@ -175,3 +175,48 @@ fn enables(register: &Register) -> bool {
 fn mask(register: &Register, name: &str) -> Option<u64> {
     register.field(name).map(|field| field.bits.mask())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::e5_2600;
+
+    /// A CBo's control (guide, 2.3.3): everything but the reset (17) and reserved bits reads back. Unit controls reset
+    /// with bits 1:0, Emerald Rapids' with bits 9:8 (1.3).
+    #[test]
+    fn bits_that_last_and_bits_that_reset_are_those_of_the_guide() {
+        let register = |family: &str, unit: &str, name: &str| {
+            let unit = pericore_catalog::family(family).unwrap().unit(unit).unwrap();
+            unit.registers.iter().find(|register| register.name == name).unwrap()
+        };
+        for (family, unit, name, lasts, clears) in [
+            ("e5-2600", "cbo", "ctl", 0xffcc_ffff, 0x2_0000),
+            ("e5-2600", "cbo", "filter", 0xffff_fc1f, 0),
+            ("e5-2600", "cbo", "unit_ctl", 0, 0b11),
+            ("e5-2600", "imc", "ctl", 0xffc4_ffff, 0),
+            ("emerald-rapids", "cha", "unit_ctl", 0, 0x300),
+        ] {
+            let register = register(family, unit, name);
+            assert_eq!((lasting(register), resets(register)), (lasts, clears), "{family} {unit} {name}");
+        }
+        assert!(enables(register("nehalem", "uncore", "global_ctl")));
+        assert!(!enables(register("emerald-rapids", "ubox", "global_ctl")));
+    }
+
+    /// Only Emerald Rapids of these has one register that freezes a socket (1.4): by bit 0, keeping nothing of its own.
+    #[test]
+    fn a_socket_is_frozen_where_a_register_can() {
+        let freezes = ["e5-2600", "nehalem", "emerald-rapids"]
+            .map(|name| freezes_sockets(pericore_catalog::family(name).unwrap()));
+        assert_eq!(freezes, [false, false, true]);
+        let (unit, gate) = Gate::of_socket(pericore_catalog::family("emerald-rapids").unwrap()).unwrap();
+        assert_eq!((unit.name, gate.frozen, gate.running, gate.needs_enable), ("ubox", 1, 0, false));
+        // A channel obeys its freeze (bit 8) if bit 16 says so.
+        let gate = Gate::of_unit(e5_2600().unit("imc").unwrap()).unwrap();
+        assert_eq!((gate.frozen, gate.running, gate.needs_enable), (0x1_0100, 0x1_0000, true));
+        let gate = Gate::of_unit(pericore_catalog::family("emerald-rapids").unwrap().unit("cha").unwrap()).unwrap();
+        assert_eq!((gate.frozen, gate.running, gate.reset, gate.needs_enable), (1, 0, Some(0x200), false));
+        assert!(Gate::of_unit(e5_2600().unit("ubox").unwrap()).is_none());
+    }
+}

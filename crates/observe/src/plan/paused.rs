@@ -82,3 +82,52 @@ impl InstancePlan {
         self.unit.isolated.contains(&self.number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::discover::discover;
+    use crate::selection::Selection;
+    use crate::testing::{CPUS, Fake, e5_2600};
+
+    fn plan(events: &str) -> Plan {
+        let topology = discover(&mut Fake::two_sockets(), e5_2600(), &CPUS, |unit| unit.name != "pcu").unwrap();
+        let mut selection = Selection::new(e5_2600());
+        selection.add_events(events).unwrap();
+        Plan::new(&topology, selection).unwrap()
+    }
+
+    const FIVE: &str =
+        "imc1/CAS_COUNT.RD/,imc1/CAS_COUNT.WR/,imc1/ACT_COUNT/,imc1/PRE_COUNT.PAGE_MISS/,imc1/RPQ_INSERTS/";
+
+    /// Channels have a freeze each, the U-Box has none (guide, 2.2), and nothing freezes an E5-2600's socket: so what is
+    /// counted in another channel runs on while rounds change.
+    #[test]
+    fn counters_stand_where_all_of_them_have_a_freeze() {
+        let of = |events: &str| {
+            let Paused { for_reading, for_turns, in_turn, from_overflow } = plan(events).paused();
+            (for_reading, for_turns, in_turn, from_overflow)
+        };
+        assert_eq!(of("imc1/CAS_COUNT.RD/"), (true, false, true, true));
+        assert_eq!(of("imc1/CAS_COUNT.RD/,ubox/UCLK_FIXED/"), (false, false, true, true));
+        assert_eq!(of(FIVE), (true, true, true, true));
+        assert_eq!(of(&format!("{FIVE},imc2/CAS_COUNT.RD/")), (true, false, true, true));
+    }
+
+    #[test]
+    fn what_stands_to_be_read_is_known_by_event_and_place() {
+        let plan = plan("imc1/CAS_COUNT.RD/,ubox/UCLK_FIXED/,cbo/CLOCKTICKS/");
+        for (event, socket, number, stops) in [
+            (0, 0, 1, true),
+            (0, 1, 1, true),
+            (0, 0, 2, false),
+            (0, 2, 1, false),
+            (1, 0, 0, false),
+            (2, 1, 7, true),
+            (2, 1, 8, false),
+        ] {
+            assert_eq!(plan.stops_to_read(event, socket, number), stops, "{event} in {number} of {socket}");
+        }
+    }
+}

@@ -121,3 +121,56 @@ pub fn count_text(count: &Count) -> io::Result<Option<String>> {
 pub fn ending_text(ending: &Ending, samples: u64) -> io::Result<Option<String>> {
     Ok(EndLine::of(ending, samples).map(|line| serde_json::to_string(&line)).transpose()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use pericore_metrics::Validity;
+
+    use crate::session::{Length, Slices};
+
+    /// What stands in columns of a recording's other form (docs/recording.md), as it stands in the lines.
+    #[test]
+    fn parts_of_lines_are_written_by_themselves() {
+        let mut slices = Slices::default();
+        slices.push(0.5, 3);
+        let (event, socket, instance, validity) = (0, 0, 1, Validity::MEASURED);
+        let plain = Count {
+            event,
+            socket,
+            instance,
+            count: Some(7),
+            validity,
+            slices: Slices::default(),
+            standard_error: None,
+        };
+        assert_eq!(count_text(&plain).unwrap(), None);
+        let scaled = Count { validity: Validity::scaled(0.5), slices, standard_error: Some(1.5), ..plain.clone() };
+        assert_eq!(
+            count_text(&scaled).unwrap().unwrap(),
+            r#"{"concerns":[{"grade":"scaled","duty":0.5}],"slices":[[0.5,3]],"standard-error":1.5}"#
+        );
+        let doubtful = Count { validity: Validity::suspect("a\nb"), ..plain.clone() };
+        assert_eq!(count_text(&doubtful).unwrap().unwrap(), r#"{"concerns":[{"grade":"suspect","why":"a b"}]}"#);
+        let only_error = Count { standard_error: Some(2.0), ..plain.clone() };
+        assert_eq!(count_text(&only_error).unwrap().unwrap(), r#"{"concerns":[],"standard-error":2.0}"#);
+        let sample = Sample { seconds: 1.0, tsc_cycles: 9, counts: vec![plain], ..Sample::default() };
+        assert_eq!(sample_text(2.5, &sample).unwrap(), r#"{"end":2.5,"seconds":1.0,"tsc-cycles":9}"#);
+        let length = Length { seconds: 0.75, tsc_cycles: 8 };
+        let sockets = [(1, length)].into();
+        let odd = Sample { stood_before_reading: true, paused: 0.25, sockets, ..sample };
+        assert_eq!(
+            sample_text(2.5, &odd).unwrap(),
+            r#"{"end":2.5,"seconds":1.0,"tsc-cycles":9,"stood":true,"paused":0.25,"sockets":[{"socket":1,"seconds":0.75,"tsc-cycles":8}]}"#
+        );
+        for (ending, text) in [
+            (Ending::Whole, Some(r#"{"ended":"whole","samples":4}"#)),
+            (Ending::Interrupted { signal: 15 }, Some(r#"{"ended":"interrupted","samples":4,"signal":15}"#)),
+            (Ending::Failed { why: "x\ty".to_owned() }, Some(r#"{"ended":"failed","samples":4,"why":"x y"}"#)),
+            (Ending::Cut { half: Some(3) }, None),
+        ] {
+            assert_eq!(ending_text(&ending, 4).unwrap().as_deref(), text);
+        }
+    }
+}

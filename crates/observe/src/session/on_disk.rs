@@ -341,4 +341,36 @@ mod tests {
         assert!(matches!(journal().write(&directory), Err(JournalError::Taken { .. })));
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
     }
+
+    /// Of several journals all are there or none, and what stands in the way is told: a journal of another session, or
+    /// a file of somebody's.
+    #[test]
+    fn journals_are_written_all_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| JournalFile {
+            path: folder.path().join(name),
+            boot: "boot".to_owned(),
+            machine: "local".to_owned(),
+        };
+        let held = HeldJournals::write([file("a"), file("b")], &[]).unwrap();
+        assert_eq!(held.first(), Some(&*folder.path().join("a")));
+        fs::write(folder.path().join("d"), "pericore").unwrap();
+        for (taken, is_journal) in [("b", true), ("d", false)] {
+            let refused = HeldJournals::write([file("c"), file(taken)], &[]).unwrap_err();
+            assert_eq!(matches!(refused, JournalError::Exists { .. }), is_journal, "{refused}");
+            assert_eq!(matches!(refused, JournalError::Taken { .. }), !is_journal, "{refused}");
+            assert!(!folder.path().join("c").exists(), "the first one is gone again");
+        }
+        let note = folder.path().join("note");
+        fs::write(&note, "").unwrap();
+        let held = held.with_note(Ok(vec![note.clone()])).unwrap();
+        held.remove().unwrap();
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["d"]);
+        let held = HeldJournals::write([file("a")], &[]).unwrap();
+        let refusal = JournalError::Unchecked { why: "no".to_owned() };
+        assert_eq!(held.with_note(Err(refusal.clone())).map(|_| ()), Err(refusal));
+        assert!(!folder.path().join("a").exists());
+        assert_eq!(HeldJournals::default().first(), None);
+    }
 }

@@ -48,3 +48,29 @@ pub enum Guard {
     /// Only on request.
     Off,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Others see a session by a journal in their folder: where the user's own is elsewhere, there is one more.
+    #[test]
+    fn a_journal_for_others_is_written_where_the_own_one_is_elsewhere() {
+        let others = OtherSessions::new("/state", "local", "boot");
+        let own =
+            |path: &str| Some(JournalFile { path: path.into(), boot: "boot".to_owned(), machine: "local".to_owned() });
+        let named = format!("/state/{}-0.journal", std::process::id());
+        for (journal, other_sessions, paths) in [
+            (None, None, &[][..]),
+            (own("/a/b.journal"), None, &["/a/b.journal"]),
+            (None, Some(&others), &[named.as_str()]),
+            (own("/a/b.journal"), Some(&others), &[named.as_str(), "/a/b.journal"]),
+            (own("/state/b.journal"), Some(&others), &["/state/b.journal"]),
+            (own("/state/b.text"), Some(&others), &[named.as_str(), "/state/b.text"]),
+        ] {
+            let options = Options { journal, other_sessions: other_sessions.cloned(), ..Options::default() };
+            let found: Vec<_> = options.journals().map(|file| file.path).collect();
+            assert_eq!(found, paths.iter().map(std::path::PathBuf::from).collect::<Vec<_>>());
+        }
+    }
+}
