@@ -161,7 +161,7 @@ mod tests {
     /// PCI: bit 0 of a base address register is for I/O ports, bits 2:1 are 2 where the next register has the upper
     /// half. Indicators of bits 2:0 name one of six registers.
     #[test]
-    fn a_base_address_is_read_where_the_indicator_says() {
+    fn a_base_address_is_read_where_the_indicator_points() {
         let base = |indicator: u32, bars: &[(u16, u32)]| {
             let [(bdf, base)] = &leads_to(0x3258_8086, (0x23, 1), indicator, bars)[..] else { panic!("one owner") };
             assert_eq!(*bdf, Bdf::new(0x10, 3, 1));

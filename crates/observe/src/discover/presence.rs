@@ -132,7 +132,7 @@ mod tests {
     /// Guide, Table 2-66: channel 1 is function 16.1 with device ID 3cb1. Another device there is not it; a function
     /// that refuses its control is not there either. A missing right is the user's to solve, and no absence.
     #[test]
-    fn an_instance_is_there_if_its_function_and_its_control_answer() {
+    fn an_instance_is_there_if_its_function_and_its_control_can_be_read() {
         let imc = e5_2600().unit("imc").unwrap();
         let channel = |function, offset| Address::Pci { bdf: Bdf::new(0xff, 16, function), offset };
         let look = |change: &dyn Fn(&mut Fake)| {

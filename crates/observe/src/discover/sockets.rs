@@ -203,7 +203,7 @@ mod tests {
 
     /// What firmware got wrong is told with the bus and the socket.
     #[test]
-    fn buses_that_contradict_the_packages_are_told() {
+    fn buses_that_contradict_the_packages_are_refused() {
         let refused = |node: u32, map: u32, cpus: &[Cpu]| {
             let mut space = Fake::two_sockets();
             space.set_pci((0x7f, 11, 0), 0x40, node);
@@ -235,7 +235,7 @@ mod tests {
     /// Emerald Rapids (1.7, Table 1-12): two channels share the free-running counters of their controller, which are
     /// the first one's; each has its own control.
     #[test]
-    fn what_neighbours_share_belongs_to_the_first() {
+    fn what_channels_share_belongs_to_the_first() {
         let imc = pericore_catalog::family("emerald-rapids").unwrap().unit("imc").unwrap();
         let register = |name: &str| imc.registers.iter().find(|register| register.name == name).unwrap();
         let own = |name: &str| (0..8).filter(|&number| owns(imc, number, register(name))).collect::<Vec<u16>>();

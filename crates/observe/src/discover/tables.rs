@@ -119,7 +119,8 @@ mod tests {
         }
     }
 
-    /// A window of 0x80000 bytes (1.10.1) belongs to each table, and to one that is of no use, unless it was never read.
+    /// A window of 0x80000 bytes (1.10.1) belongs to each table, also to one that is of no use, unless it was never
+    /// read.
     #[test]
     fn a_report_knows_the_memory_of_its_tables_and_whether_all_is_well() {
         let sound = TableReport { bases: vec![0xe000_0000], announced: 5, ..TableReport::default() };

@@ -250,9 +250,10 @@ mod tests {
 
     /// A table by hand: comments, and each kind of row.
     #[test]
-    fn rows_mean_what_their_first_word_says() {
+    fn rows_mean_what_their_first_word_names() {
         let table = "# words\nterm a+b first second # why\nfree _free\nfixed event=0x10,edge\n\n\
-                     leader p ff00 8000 400\nonly f p * ff 35\nonly f p t ff00 300\nformat f p t config:0-7 config:0-15\n";
+                     leader p ff00 8000 400\nonly f p * ff 35\nonly f p t ff00 300\n\
+                     format f p t config:0-7 config:0-15\n";
         let names = DriverNames::read(table).unwrap();
         for field in ["a", "b"] {
             let row = names.of_field(field).unwrap();

@@ -229,7 +229,7 @@ mod tests {
 
     /// As `perf stat -e` takes them: the first word always, the others where they say something.
     #[test]
-    fn attributes_print_the_words_that_say_something() {
+    fn attributes_print_the_words_that_are_set() {
         let printed = |words, privilege| Attributes { words, privilege }.to_string();
         for (words, text) in [
             ([0, 0, 0, 0], "config=0x0"),

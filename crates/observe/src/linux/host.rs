@@ -165,7 +165,7 @@ mod tests {
 
     /// Family, model and whether it is a guest are told to the user, and the file that does not say what it should.
     #[test]
-    fn a_machine_that_cannot_be_observed_says_why() {
+    fn a_machine_that_cannot_be_observed_is_refused_with_the_reason() {
         let unknown = |is_virtual| {
             let vendor = "AuthenticAMD".to_owned();
             let processor = Processor { vendor, family: 6, model: 45, is_virtual, ..Processor::default() };

@@ -110,10 +110,10 @@ fn check(cpu: u32, msr: u32, width: Width) -> Outcome<Address> {
 mod tests {
     use super::*;
 
-    /// Of a package the last CPU stands in for another: not for itself, nor for one of another package, nor for one that
+    /// Of a package the last CPU serves for another: not for itself, nor for one of another package, nor for one that
     /// nobody knew.
     #[test]
-    fn another_cpu_of_the_package_stands_in() {
+    fn another_cpu_of_the_package_serves() {
         let cpus = [(0, 0), (4, 1), (1, 0), (5, 1), (3, 0), (9, 2)];
         let msrs = Msrs::of(cpus.map(|(number, package)| Cpu { number, package }).to_vec());
         let stand_ins = [0, 1, 3, 4, 5, 9, 7].map(|cpu| msrs.stand_in(cpu));

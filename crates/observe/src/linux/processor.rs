@@ -112,7 +112,7 @@ mod tests {
     /// SDM volume 2, CPUID: the vendor's letters are in EBX, EDX and ECX of leaf 0, the brand in leaves 0x80000002 to
     /// 0x80000004, if leaf 0x80000000 tells of them.
     #[test]
-    fn a_processor_says_who_made_it_and_what_it_is_called() {
+    fn a_processor_has_a_vendor_and_a_brand() {
         let word = |text: &[u8; 4]| u32::from_le_bytes(*text);
         let processor = |vendor: [&[u8; 4]; 3], last: u32, signature: u32| {
             Processor::read(|leaf| match leaf {

@@ -56,8 +56,8 @@ mod tests {
 
     use pericore_registers::Bdf;
 
-    /// msr(4) and the kernel's drivers: EIO is #GP for MSRs alone, ENXIO an offline CPU, EROFS a read-only mount; what a
-    /// right or a setting solves has its remedy.
+    /// msr(4) and the kernel's drivers: EIO is #GP for MSRs alone, ENXIO an offline CPU, EROFS a read-only mount; what
+    /// a right or a setting solves has its remedy.
     #[test]
     fn each_refusal_of_the_system_has_its_meaning() {
         let msr = Address::Msr { cpu: 0, msr: 0xd10 };

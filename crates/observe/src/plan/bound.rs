@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_says_why() {
+    fn a_bound_prints_its_reason() {
         for (why, text) in [
             (Why::Anything, "something is counted"),
             (Why::Counters { events: 3, counters: 0b100 }, "3 events count only on counter 2"),

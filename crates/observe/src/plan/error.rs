@@ -143,17 +143,21 @@ fn reasons(left_out: &[(String, String)]) -> String {
 mod tests {
     use super::*;
 
+    use super::super::assign::assign;
     use crate::testing::e5_2600;
 
     fn refusal(available: u16, demands: &[Demand<'_>], fits: &[usize], left_out: (usize, Reason)) -> String {
-        let misfit = Misfit { fits: fits.to_vec(), left_out: vec![left_out] };
+        // One that nothing fits, with what is in the way put in its place.
+        let nothing = Demand { label: "", counters: 0, filters: &[], companion: None };
+        let mut refused = assign(&[nothing], available).unwrap_err();
+        (refused.fits, refused.left_out) = (fits.to_vec(), vec![left_out]);
         let cbo = e5_2600().unit("cbo").unwrap();
-        PlanError::does_not_fit(cbo, 0, demands, available, &misfit).to_string()
+        PlanError::does_not_fit(cbo, 0, demands, available, &refused).to_string()
     }
 
     /// Who is in the way of an event: others of the group, another tool, or both; and what would help.
     #[test]
-    fn what_does_not_fit_says_who_is_in_the_way() {
+    fn what_does_not_fit_names_who_is_in_the_way() {
         let demand = |label, counters| Demand { label, counters, filters: &[], companion: None };
         let demands = [demand("a", 0b0011), demand("b", 0b0001), demand("c", 0b0011)];
         let taken = |by: &[usize]| (2, Reason::CountersTaken { by: by.to_vec() });
@@ -187,8 +191,8 @@ mod tests {
                 "it needs the filter opc=0x182, but a sets opc=0x187 in the same register",
             ),
         ] {
-            let told = refusal(available, &demands, fits, left_out);
-            assert!(told.contains(words), "{told}");
+            let printed = refusal(available, &demands, fits, left_out);
+            assert!(printed.contains(words), "{printed}");
         }
     }
 

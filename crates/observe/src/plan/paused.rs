@@ -101,7 +101,7 @@ mod tests {
     const FIVE: &str =
         "imc1/CAS_COUNT.RD/,imc1/CAS_COUNT.WR/,imc1/ACT_COUNT/,imc1/PRE_COUNT.PAGE_MISS/,imc1/RPQ_INSERTS/";
 
-    /// Channels have a freeze each, the U-Box has none (guide, 2.2), and nothing freezes an E5-2600's socket: so what is
+    /// Channels have a freeze each, the U-Box has none (guide, 2.2), and nothing freezes an E5-2600's socket: what is
     /// counted in another channel runs on while rounds change.
     #[test]
     fn counters_stand_where_all_of_them_have_a_freeze() {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_to_be_read_is_known_by_event_and_place() {
+    fn what_is_stopped_to_be_read_is_known_by_event_and_place() {
         let plan = plan("imc1/CAS_COUNT.RD/,ubox/UCLK_FIXED/,cbo/CLOCKTICKS/");
         for (event, socket, number, stops) in [
             (0, 0, 1, true),

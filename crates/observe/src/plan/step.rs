@@ -150,7 +150,7 @@ mod tests {
 
     /// What `--dry-run` prints.
     #[test]
-    fn a_step_says_what_it_does_and_what_for() {
+    fn a_step_prints_what_it_does_and_what_for() {
         let register =
             crate::testing::e5_2600().unit("cbo").unwrap().register(pericore_catalog::Role::Control).unwrap();
         let step = |operation, purpose, keeps| Step { operation, purpose, instance: 0, register, member: 2, keeps };

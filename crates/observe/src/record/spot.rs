@@ -57,17 +57,17 @@ impl<'s> Spot<'s> {
         if fields.keys().any(|name| name.contains(char::is_control)) {
             return Err(self.refuse("a control character is in the name of a field"));
         }
-        let spot = move |(name, value): (&'s String, &'s Value)| {
+        let field = move |(name, value): (&'s String, &'s Value)| {
             (name.as_str(), Self { line: self.line, value, above: Some((self, Step::Field(name))) })
         };
-        Ok(fields.iter().map(spot))
+        Ok(fields.iter().map(field))
     }
 
     /// The items of a list.
     pub(super) fn items(&'s self) -> Result<impl ExactSizeIterator<Item = Self>, RecordError> {
         let Value::Array(items) = self.value else { return Err(self.refuse("it is no list […]")) };
-        let spot = move |(index, value)| Self { line: self.line, value, above: Some((self, Step::Item(index))) };
-        Ok(items.iter().enumerate().map(spot))
+        let item = move |(index, value)| Self { line: self.line, value, above: Some((self, Step::Item(index))) };
+        Ok(items.iter().enumerate().map(item))
     }
 
     /// A list of two.
@@ -134,13 +134,13 @@ mod tests {
         let (a, list);
         a = whole.field("a").unwrap();
         list = a.field("b").unwrap();
-        let items: Vec<Spot<'_>> = list.items().unwrap().collect();
+        let items: Vec<_> = list.items().unwrap().collect();
         let [one, text, flag, negative, broken, hex, null, pair] = &items[..] else { panic!("eight") };
         assert_eq!((one.whole_number(), one.number(1.0), one.count()), (Ok(1_u8), Ok(1.0), Ok(Some(1))));
         assert_eq!((text.text(), flag.flag(), hex.hex(), null.count()), (Ok("x"), Ok(true), Ok(0x1f), Ok(None)));
         assert_eq!(pair.pair().unwrap().map(|item| item.whole_number::<u64>()), [Ok(2), Ok(3)]);
         assert_eq!(broken.number(2.0), Ok(1.5));
-        let told = |refused: Result<(), RecordError>| refused.unwrap_err().to_string();
+        let printed = |refused: Result<(), RecordError>| refused.unwrap_err().to_string();
         for (refused, field, words) in [
             (one.text().map(drop), "a.b[0]", "it is no text"),
             (text.flag().map(drop), "a.b[1]", "it is neither true nor false"),
@@ -156,17 +156,16 @@ mod tests {
             (a.field("d").map(drop), "a", "the field \"d\" is missing"),
             (pair.pair().unwrap()[1].text().map(drop), "a.b[7][1]", "it is no text"),
         ] {
-            let told = told(refused);
-            assert!(told.contains(&format!("line 7, {field}: {words}")), "{told}");
+            let printed = printed(refused);
+            assert!(printed.contains(&format!("line 7, {field}: {words}")), "{printed}");
         }
-        assert!(told(whole.field("c").map(drop)).contains("line 7: the field \"c\" is missing"));
+        assert!(printed(whole.field("c").map(drop)).contains("line 7: the field \"c\" is missing"));
         assert!(whole.optional("c").unwrap().is_none() && whole.optional("z").unwrap().is_none());
         let large = value("[256]");
         let large = Spot::whole(1, &large);
         let item = large.items().unwrap().next().unwrap();
-        assert!(told(item.whole_number::<u8>().map(drop)).contains("256 is too large"));
-        let pair = value("[1]");
-        assert!(Spot::whole(1, &pair).pair().is_err());
+        assert!(printed(item.whole_number::<u8>().map(drop)).contains("256 is too large"));
+        assert!(large.pair().is_err());
     }
 
     #[test]

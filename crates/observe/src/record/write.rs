@@ -162,7 +162,10 @@ mod tests {
         let odd = Sample { stood_before_reading: true, paused: 0.25, sockets, ..sample };
         assert_eq!(
             sample_text(2.5, &odd).unwrap(),
-            r#"{"end":2.5,"seconds":1.0,"tsc-cycles":9,"stood":true,"paused":0.25,"sockets":[{"socket":1,"seconds":0.75,"tsc-cycles":8}]}"#
+            concat!(
+                r#"{"end":2.5,"seconds":1.0,"tsc-cycles":9,"stood":true,"paused":0.25,"#,
+                r#""sockets":[{"socket":1,"seconds":0.75,"tsc-cycles":8}]}"#
+            )
         );
         for (ending, text) in [
             (Ending::Whole, Some(r#"{"ended":"whole","samples":4}"#)),

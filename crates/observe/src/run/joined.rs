@@ -160,7 +160,7 @@ mod tests {
     /// What backends were asked, by their names.
     type Log = Rc<RefCell<Vec<String>>>;
 
-    /// Counts one event, as often as was said, and changes rounds by itself unless it is due.
+    /// Counts one event, as often as was logged, and changes rounds by itself unless it is due.
     struct One {
         plan: Plan,
         overflow: Option<u64>,
@@ -262,27 +262,27 @@ mod tests {
 
     /// Both are looked at and stopped, even if the first cannot put everything back; rounds change where they are due.
     #[test]
-    fn what_is_asked_of_the_whole_is_asked_of_each_part() {
+    fn what_the_whole_does_each_part_does() {
         let log = Log::default();
         let part = |name, is_due, fails| One { name, log: log.clone(), fails, ..one(None, is_due) };
-        let said = || std::mem::take(&mut *log.borrow_mut());
+        let logged = || std::mem::take(&mut *log.borrow_mut());
         let now = || Moment::default();
-        let ask = |first: Option<One>, second: Option<One>| {
+        let end = |first: Option<One>, second: Option<One>| {
             let mut joined = joined(first, second);
             joined.check();
             joined.rotate(&now);
             joined.stop().map_err(|error| error.to_string())
         };
-        assert_eq!(ask(Some(part("a", true, false)), Some(part("b", false, false))), Ok(()));
-        assert_eq!(said(), ["a checks", "b checks", "a rotates", "a stops", "b stops"]);
-        assert_eq!(ask(Some(part("a", false, false)), Some(part("b", true, false))), Ok(()));
-        assert_eq!(said(), ["a checks", "b checks", "b rotates", "a stops", "b stops"]);
-        assert_eq!(ask(None, Some(part("b", true, false))), Ok(()));
-        assert_eq!(said(), ["b checks", "b rotates", "b stops"]);
+        assert_eq!(end(Some(part("a", true, false)), Some(part("b", false, false))), Ok(()));
+        assert_eq!(logged(), ["a checks", "b checks", "a rotates", "a stops", "b stops"]);
+        assert_eq!(end(Some(part("a", false, false)), Some(part("b", true, false))), Ok(()));
+        assert_eq!(logged(), ["a checks", "b checks", "b rotates", "a stops", "b stops"]);
+        assert_eq!(end(None, Some(part("b", true, false))), Ok(()));
+        assert_eq!(logged(), ["b checks", "b rotates", "b stops"]);
         for (first, second) in [(true, false), (false, true)] {
-            let refused = ask(Some(part("a", false, first)), Some(part("b", false, second))).unwrap_err();
+            let refused = end(Some(part("a", false, first)), Some(part("b", false, second))).unwrap_err();
             assert!(refused.contains(if first { "a" } else { "b" }), "{refused}");
-            assert_eq!(said()[2..], ["a stops", "b stops"]);
+            assert_eq!(logged()[2..], ["a stops", "b stops"]);
         }
     }
 
@@ -315,8 +315,8 @@ mod tests {
         One { plan, sample: Sample { seconds, counts, is_checked, ..Sample::default() }, ..one(None, false) }
     }
 
-    /// Counts stand socket by socket, those of registers first. Two ways that were read at nearly the same times are one
-    /// sample; by more than 2 % of its length the kernel's counts are in doubt, and its length is that of the registers.
+    /// Counts stand socket by socket, those of registers first. Two ways that were read at nearly the same times are
+    /// one sample; by more than 2 % of its length the kernel's counts are in doubt, and it lasts as long as registers.
     #[test]
     fn samples_of_two_ways_are_one_unless_their_lengths_lie_apart() {
         let now = || Moment::default();

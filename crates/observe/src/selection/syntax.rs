@@ -213,10 +213,15 @@ mod tests {
         }
     }
 
+    /// Where the carets of an error begin.
+    fn mark(error: &SelectionError) -> usize {
+        error.caret().lines().last().unwrap().find('^').unwrap()
+    }
+
     /// The mark stands where the "/" is missing, before a space or a comma. A list that goes on behind an event's own
     /// "/" has none missing.
     #[test]
-    fn a_missing_slash_is_told_where_it_belongs() {
+    fn a_missing_slash_is_marked_where_it_belongs() {
         for (text, offset) in [
             ("imc/A,imc/B/", 5),
             ("imc/CAS_COUNT.RD ,imc/B/", 17),
@@ -225,19 +230,19 @@ mod tests {
             ("a/b,c/d", 3),
         ] {
             let error = parse(text).unwrap_err();
-            assert_eq!(error.spot.offset, offset, "{text}");
+            assert_eq!(mark(&error), offset, "{text}");
             assert!(error.to_string().contains("the \"/\" that ends the event"), "{error}");
         }
         assert_eq!(shape("a/b,c/,d"), ["a|b+c|None", "|d|None"]);
         assert_eq!(shape("a/b,c/ , d/e,f/"), ["a|b+c|None", "d|e+f|None"]);
         assert_eq!(shape("{a/b,c/},{d/e,f/ }"), ["a|b+c|Some(0)", "d|e+f|Some(1)"]);
         // With a value it is no unit's name: the mark stands where the next event begins.
-        assert_eq!(parse("a/b,c=1/d/").unwrap_err().spot.offset, 8);
+        assert_eq!(mark(&parse("a/b,c=1/d/").unwrap_err()), 8);
     }
 
     /// What was read and what would have been right, in words.
     #[test]
-    fn errors_name_what_stands_there_and_what_should() {
+    fn errors_name_what_is_there_and_what_should_be() {
         for (text, words) in [
             ("a,", ["an event, such as", "the end of the list"]),
             ("a}", ["\",\" or the end of the list", "\"}\""]),

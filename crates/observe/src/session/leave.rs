@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ones_say_nothing_of_a_register() {
+    fn all_ones_are_no_value_of_a_register() {
         let read = |width| Operation::Read { address: Address::Msr { cpu: 0, msr: 0xd10 }, width };
         for (width, held, is_known) in [
             (Width::B8, u64::MAX, false),

@@ -339,14 +339,16 @@ mod tests {
             let saved = Saved { socket, instance, register, address, width: Width::B8, value: 0, written: Vec::new() };
             let (boot, machine) = ("boot".to_owned(), "local".to_owned());
             let journal = Journal { pid: 1, started: 1, boot, machine, saved: vec![saved] };
-            let neighbour = Neighbour { pid: 1, path: PathBuf::new(), journal, runs: true, user: None };
+            let folder = tempfile::tempdir().unwrap();
+            drop(journal.write(&folder.path().join("1.journal")).unwrap());
+            let others = OtherSessions::new(folder.path(), "local", "boot").others().unwrap();
             let sockets = [0, 1].map(|number| {
                 let mut socket = Socket::new(number, 0, None);
                 family.units.iter().for_each(|unit| socket.set_presence(unit, vec![Presence::Present; 2]));
                 socket
             });
             let mut occupied = Occupied::default();
-            neighbour.claim(&Topology { family, sockets: sockets.to_vec() }, &mut occupied);
+            others[0].claim(&Topology { family, sockets: sockets.to_vec() }, &mut occupied);
             occupied
         }
         let e5 = crate::testing::e5_2600();

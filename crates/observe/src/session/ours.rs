@@ -157,8 +157,8 @@ mod tests {
     }
 
     /// A CBo's unit control: frz_en is bit 16, frz bit 8, and bits 1:0 reset (guide, 2.3.3). Nehalem's global control
-    /// (SDM 18.8.2): an enable for each of eight counters, bit 32 for the fixed one, PMIs of four cores in 51:48, pmi_frz
-    /// in 63. Emerald Rapids' (1.4): bit 0 freezes the socket.
+    /// (SDM 18.8.2): an enable for each of eight counters, bit 32 for the fixed one, PMIs of four cores in 51:48,
+    /// pmi_frz in 63. Emerald Rapids' (1.4): bit 0 freezes the socket.
     #[test]
     fn a_gate_stops_and_enables_by_its_own_bits() {
         let unit_control = register("e5-2600", "cbo", "unit_ctl");

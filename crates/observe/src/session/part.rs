@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_says_whose_it_is() {
+    fn a_part_has_its_process_in_its_name() {
         for (name, expected) in [
             (".a.journal.17-4.part", Some((17, 4))),
             (".17-4.17-5.part", Some((17, 5))),

@@ -283,9 +283,9 @@ mod tests {
         assert_eq!([of(3.0, 1.0), of(1.0, 0.0), of(0.0, 2.0), of(0.0, 0.0)], [0.25, 0.0, 1.0, 0.0]);
     }
 
-    /// What somebody else did is told once, whoever's words they are; faults of the machine are no deeds.
+    /// What somebody else did is listed once; faults of the machine are not in that list.
     #[test]
-    fn doubts_by_others_are_told_once() {
+    fn doubts_by_others_are_listed_once() {
         let counts = [
             Validity::suspect("someone else wrote it"),
             Validity::suspect("it is stuck"),

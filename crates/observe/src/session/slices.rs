@@ -228,7 +228,7 @@ mod tests {
 
     /// Parts are of the same time if they differ by no more than a thousandth, whether they are long or short.
     #[test]
-    fn what_ran_together_is_told_by_a_share_of_its_length() {
+    fn what_ran_together_is_known_by_a_share_of_its_length() {
         for (one, other, are_together) in [
             (10.0, 10.005, true),
             (10.005, 10.0, true),
@@ -259,8 +259,8 @@ mod tests {
         assert_eq!(slices(&[(1.0, 10), (1.0, 12)]).standard_error(2.0), Some(0.0), "nothing was left out");
     }
 
-    /// Parts of 1 s and 3 s with 10 and 60: 17.5 a second, from which they are off by 7.5 each, so 7.5^2 / 1 + 7.5^2 / 3
-    /// = 75 a second with one degree of freedom. Of 8 s four were not counted.
+    /// Parts of 1 s and 3 s with 10 and 60: 17.5 a second, from which they are off by 7.5 each, so 7.5^2 / 1 + 7.5^2
+    /// / 3 = 75 a second with one degree of freedom. Of 8 s four were not counted.
     #[test]
     fn the_error_is_that_of_the_rate() {
         let close = |parts: &[(f64, u64)], whole: f64, expected: f64| {

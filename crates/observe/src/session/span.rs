@@ -362,8 +362,8 @@ mod tests {
         assert!(Since::new(span(0.0, 0.2)).doubts(&span(1.0, 1.0)).always.is_some());
     }
 
-    /// Of counters that are read while they run: what a reading takes when nothing comes between shifts all alike; 100 ms
-    /// more than that, at either end, is too much for a second.
+    /// Of counters that are read while they run: what a reading takes when nothing comes between shifts all alike; 100
+    /// ms more than that, at either end, is too much for a second.
     #[test]
     fn a_reading_that_was_held_up_is_doubted() {
         let doubted = |lags: &[f64], seconds: f64| {

@@ -1,4 +1,5 @@
-//! Counters that stand or differ where they should not, on counts that are made up: four channels in each of two sockets.
+//! Counters that stand or differ where they should not, on counts that are made up: four channels in each of two
+//! sockets.
 
 use super::super::check::{mark_clocks, mark_stuck};
 use super::super::slices::Slices;
@@ -28,7 +29,7 @@ fn marked(events: &str, counted: [Option<u64>; 4], mark: impl Fn(&Plan, &mut Sam
 /// One of four that counted nothing while the others counted a thousand each is stuck; less is chance, and where two
 /// stand, or one has no number, nobody knows.
 #[test]
-fn one_that_stands_among_many_that_count_is_doubted() {
+fn one_that_counts_nothing_among_many_is_doubted() {
     let first = [true, false, false, false];
     for (counted, expected) in [
         ([Some(0), Some(1000), Some(1000), Some(5000)], first),
@@ -43,7 +44,7 @@ fn one_that_stands_among_many_that_count_is_doubted() {
 
 /// Every clock ticks in a thousand cycles of the time-stamp counter, and in fewer it need not.
 #[test]
-fn a_clock_that_stands_is_doubted_where_time_has_passed() {
+fn a_clock_without_ticks_is_doubted_where_time_has_passed() {
     let counted = [Some(0), Some(5), None, Some(0)];
     let with = |seconds: f64, tsc_cycles: u64| {
         marked(CLOCK, counted, |plan, sample| {
@@ -56,9 +57,9 @@ fn a_clock_that_stands_is_doubted_where_time_has_passed() {
 }
 
 /// Clocks of a hundred thousand ticks may differ by less than a hundredth, and by what starting and stopping them one
-/// after the other took; of two that differ, both are in doubt. Few ticks say nothing, nor do events that are no clocks.
+/// after the other took; of two that differ, both are in doubt. Few ticks say nothing, nor do other events.
 #[test]
-fn a_clock_that_differs_from_its_neighbours_is_doubted() {
+fn a_clock_that_differs_from_the_others_is_doubted() {
     let four = |own: u64| [Some(own), Some(100_000), Some(100_000), Some(100_000)];
     let two = |own: u64| [Some(own), None, Some(100_000), None];
     let first = [true, false, false, false];

@@ -198,10 +198,10 @@ fn without_a_place_sessions_begin_as_before() {
     assert_eq!(one.others(), Ok(vec![]));
 }
 
-/// A note is left with a link to the journal, unless nobody knows the journal's place; where the kernel lets nobody make
-/// files, none is, and that is no error. What stands in its way is one.
+/// A note is left with a link to the journal, unless nobody knows the journal's place; where the kernel lets nobody
+/// make files, none is, and that is no error. What stands in its way is one.
 #[test]
-fn a_note_says_where_the_journal_is() {
+fn a_note_leads_to_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     let place = MeetingPlace::at(folder.path().join("run"));
     let journal = journal(process::id(), 17, "local");
