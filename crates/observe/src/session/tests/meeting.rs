@@ -217,10 +217,14 @@ fn a_note_leads_to_the_journal() {
     place.remove_note(&journal).unwrap();
     assert_eq!(entries(folder.path()), [""; 0]);
     assert_eq!(place.remove_note(&journal), Ok(()), "it is gone already");
-    // Sysfs lets nobody make files, root neither.
-    let sysfs = MeetingPlace::at("/sys/kernel");
-    assert_eq!(sysfs.leave_note(&journal, Some(Path::new("/a.journal"))), Ok(vec![]));
     let missing = MeetingPlace::at(folder.path().join("missing/run"));
     assert_eq!(missing.leave_note(&journal, None), Ok(vec![]));
     assert_eq!(place.path(), folder.path().join("run"));
+    // Sysfs lets nobody make files, root neither.
+    if fs::metadata("/sys/kernel").map_or(true, |found| found.uid() != 0) {
+        println!("SKIPPED: a folder in which nobody may make files: in this container sysfs is not root's");
+        return;
+    }
+    let sysfs = MeetingPlace::at("/sys/kernel");
+    assert_eq!(sysfs.leave_note(&journal, Some(Path::new("/a.journal"))), Ok(vec![]));
 }
