@@ -14,7 +14,7 @@ use super::raw::{
 fn lines_of_e5(workload: &str) -> (u64, u64) {
     let mut machine = machine("e5-2680", workload);
     for channel in 0..4 {
-        // CAS_COUNT.RD: 0x04, umask 0x03 (Table 2-64).
+        // CAS_COUNT.RD: 0x04, umask 0x03 (Tables 2-64 and 2-66).
         count_on_e5_channel(&mut machine, 0xff, channel, 0, 0x0304);
     }
     for slice in 0..8 {
@@ -53,7 +53,7 @@ fn other_machines_read_as_many() {
         assert_eq!(read(&mut nehalem, msr(0x3b0)), 65_536 + tables, "Nehalem{pages}");
 
         let mut emr = machine("8592+", &walk);
-        // CAS_COUNT.RD: 0x05, umask 0xcf (Table 2-153).
+        // CAS_COUNT.RD: 0x05, umask 0xcf (Table 2-138).
         (0..8).for_each(|channel| count_on_emr_channel(&mut emr, channel, 0, 0xcf05));
         finish(&mut emr);
         let reads: u64 = (0..8).map(|channel| emr_channel_count(&mut emr, channel, 0)).sum();
