@@ -103,8 +103,8 @@ fn a_class_has_two_credits_of_its_own() {
     counts(&at, 0, "m3upi/VN1_NO_CREDITS.REQ", 0);
 }
 
-/// Tables 2-128 and 2-273: an agent's prefetches are XPT, a link's UPI. Two of ten are dropped at the agent, six at
-/// memory, for all reasons that there are, and two run: reads with them merge.
+/// Tables 2-128 and 2-273: an agent's prefetches are XPT, a link's UPI. Two are dropped at the agent, 28 at
+/// memory, for each reason another number, and two run: reads with them merge.
 #[test]
 fn prefetches_are_their_senders() {
     let (agent, link) = (PrefetchSender::Agent, PrefetchSender::Link);
@@ -112,18 +112,18 @@ fn prefetches_are_their_senders() {
     let sent = [PrefetchSent::Goes, PrefetchSent::Goes, PrefetchSent::NoCredit, PrefetchSent::Conflict];
     let sent = sent.map(|sent| (1, Fact::SendsPrefetch((0, 0), 0, sent)));
     let fates = [
-        (agent, PrefetchFate::Runs),
-        (agent, PrefetchFate::BeyondThreshold),
-        (agent, PrefetchFate::TooLate),
-        (link, PrefetchFate::Runs),
-        (link, PrefetchFate::BeyondThreshold),
-        (link, PrefetchFate::BeyondThreshold),
-        (link, PrefetchFate::NoRoom),
-        (link, PrefetchFate::WritesWait),
-        (link, PrefetchFate::BackToBack),
-        (agent, PrefetchFate::CamFull),
+        (agent, PrefetchFate::Runs, 1),
+        (agent, PrefetchFate::BeyondThreshold, 1),
+        (agent, PrefetchFate::TooLate, 7),
+        (agent, PrefetchFate::CamFull, 5),
+        (link, PrefetchFate::Runs, 1),
+        (link, PrefetchFate::BeyondThreshold, 6),
+        (link, PrefetchFate::NoRoom, 2),
+        (link, PrefetchFate::WritesWait, 3),
+        (link, PrefetchFate::BackToBack, 4),
     ];
-    let came = fates.map(|(sender, fate)| (3, Fact::PrefetchComes((0, 0), 0, sender, fate)));
+    let came =
+        fates.map(|(sender, fate, times)| vec![(3, Fact::PrefetchComes((0, 0), 0, sender, fate)); times]).concat();
     let reads = [None, Some(agent), Some(link)];
     let reads = reads.map(|ahead| {
         [(5, false), (9, true)].map(|(at, done)| {
@@ -142,16 +142,16 @@ fn prefetches_are_their_senders() {
         ("cha/XPT_PREF.SENT1", 0),
         ("m2m/PREFCAM_INSERTS.CH0_XPT", 1),
         ("m2m/PREFCAM_INSERTS.CH0_UPI", 1),
-        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 3),
-        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 5),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 1),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.WPQ_PROXY", 1),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_XPT", 13),
+        ("m2m/PREFCAM_DEMAND_DROPS.CH0_UPI", 15),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.RPQ_PROXY", 2),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.WPQ_PROXY", 3),
         ("m2m/PREFCAM_DROP_REASONS_CH0.XPT_THRESH", 1),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.UPI_THRESH", 2),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.STOP_B2B", 1),
-        ("m2m/PREFCAM_DROP_REASONS_CH0.PF_CAM_FULL", 1),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.UPI_THRESH", 6),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.STOP_B2B", 4),
+        ("m2m/PREFCAM_DROP_REASONS_CH0.PF_CAM_FULL", 5),
         ("m2m/PREFCAM_DROP_REASONS_CH1.PF_CAM_FULL", 0),
-        ("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED", 8),
+        ("m2m/PREFCAM_RxC_DEALLOCS.SQUASHED", 28),
         ("m2m/PREFCAM_RxC_DEALLOCS.1LM_POSTED", 2),
         ("m2m/PREFCAM_DEMAND_MERGE.XPT_ALLCH", 1),
         ("m2m/PREFCAM_DEMAND_MERGE.UPI_ALLCH", 1),
