@@ -35,7 +35,7 @@ impl Warming for Model {
         let core = self.threads[thread].core;
         if access.page != 0 {
             let (page, entry) = self.translation.page_among_nodes(access.page, line, self.parameters.node());
-            if self.translation.of(core.into()).is_some_and(|walks| walks.warm(page)) {
+            if self.translation.warm(core.into(), page) {
                 self.warm_core(core, entry, false);
             }
         }

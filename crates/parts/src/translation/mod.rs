@@ -12,6 +12,7 @@ mod walks;
 #[cfg(test)]
 mod tests;
 
+use pericore_engine::Tick;
 use pericore_workload::PageTables;
 
 use crate::line::LINE_BYTES;
@@ -58,6 +59,41 @@ impl<A: Copy> Translation<A> {
     #[inline]
     pub fn delays(&self, core: usize, thread: u16) -> bool {
         self.cores.get(core).is_some_and(|walks| walks.waiting(thread) > 0)
+    }
+
+    /// Begins the next walk of a core: as [`PageWalks::begin`].
+    pub fn begin(&mut self, core: usize) -> Option<(u16, u32)> {
+        self.of(core)?.begin()
+    }
+
+    /// The walk that a core has begun last begins again later: as [`PageWalks::give_up`].
+    pub fn give_up(&mut self, core: usize) {
+        self.of(core).into_iter().for_each(PageWalks::give_up);
+    }
+
+    /// A line has come to a core: as [`PageWalks::came`].
+    pub fn came(&mut self, core: usize, line: u32, ends: Tick) -> bool {
+        self.of(core).is_some_and(|walks| walks.came(line, ends))
+    }
+
+    /// Walks of a core end: as [`PageWalks::end`].
+    pub fn end(&mut self, core: usize, now: Tick) {
+        self.of(core).into_iter().for_each(|walks| walks.end(now));
+    }
+
+    /// Takes out a core's first access whose page is known: as [`PageWalks::take_known`].
+    pub fn take_known(&mut self, core: usize) -> Option<(u16, A)> {
+        self.of(core)?.take_known()
+    }
+
+    /// An access that was taken out is the first to be taken again: as [`PageWalks::keep`].
+    pub fn keep(&mut self, core: usize, thread: u16, access: A) {
+        self.of(core).into_iter().for_each(|walks| walks.keep(thread, access));
+    }
+
+    /// Takes a page in by function; true if a line of the page tables must be read for that.
+    pub fn warm(&mut self, core: usize, page: u32) -> bool {
+        self.of(core).is_some_and(|walks| walks.warm(page))
     }
 
     /// The line of a node's memory that has a page's entry, counted from the node's first.

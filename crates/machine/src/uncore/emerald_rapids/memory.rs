@@ -110,7 +110,8 @@ impl Model {
         let to_memory = in_memory(&self.pool[request]);
         // Under more load requests go through the home agent's pipe (2.2.6, BYPASS_CHA_IMC).
         let credits = &self.credits[self.subchannel(socket, place)];
-        let (bypasses, has_credit) = (wait == 0 && credits.is_light_load(), credits.reads > 0);
+        let (bypasses, has_credit) =
+            (wait == 0 && credits.is_light_load(), credits.has_for(&self.pool[request], false));
         reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, bypasses, has_credit));
         let from = self.places.cha[usize::from(cha)];
         let to = self.places.m2m[usize::from(unit)];
@@ -150,7 +151,7 @@ impl Model {
         let place = self.map.place(line);
         self.pool[request].place = place;
         let (unit, _) = seen(place);
-        let has_credit = self.credits[self.subchannel(socket, place)].writes > 0;
+        let has_credit = self.credits[self.subchannel(socket, place)].has_for(&self.pool[request], true);
         let to_memory = in_memory(&Request { writes: true, ..self.pool[request] });
         reader.read(self.now, Fact::Sends((socket.into(), cha.into()), to_memory, false, has_credit));
         let from = self.places.cha[usize::from(cha)];

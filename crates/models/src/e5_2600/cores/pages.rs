@@ -68,7 +68,7 @@ impl Model {
     /// Begins the walks of a core that are wanted, as far as it has walkers and buffers.
     fn begin_walks<R: E5Reader>(&mut self, core: u8, reader: &mut R) {
         let pace = self.latency.paces[usize::from(self.map.socket(core.into()))];
-        while let Some((thread, line)) = self.translation.of(core.into()).and_then(|walks| walks.begin()) {
+        while let Some((thread, line)) = self.translation.begin(core.into()) {
             let cache = &mut self.cores[usize::from(core)];
             let (level, evicted) = cache.access(line, false);
             let latency = match level {
@@ -82,7 +82,7 @@ impl Model {
                     }
                     Buffer::Joined => continue,
                     Buffer::Full => {
-                        self.translation.of(core.into()).into_iter().for_each(|walks| walks.give_up());
+                        self.translation.give_up(core.into());
                         return;
                     }
                 },
@@ -103,7 +103,7 @@ impl Model {
     fn end_walk_after(&mut self, core: u8, line: u32, ticks: u64) -> bool {
         let walk = self.latency.paces[usize::from(self.map.socket(core.into()))].walk;
         let ends = self.now + ticks + walk;
-        let any = self.translation.of(core.into()).is_some_and(|walks| walks.came(line, ends));
+        let any = self.translation.came(core.into(), line, ends);
         if any {
             self.wheel.schedule(ends, Event::Walked.of(core.into()));
         }
@@ -113,10 +113,8 @@ impl Model {
     /// Makes the accesses of a core whose pages are known by now, and begins the next walks.
     #[inline(never)]
     pub(in crate::e5_2600) fn go_on_with_pages<R: E5Reader>(&mut self, core: u8, reader: &mut R) {
-        if let Some(walks) = self.translation.of(core.into()) {
-            walks.end(self.now);
-        }
-        while let Some((thread, wanted)) = self.translation.of(core.into()).and_then(|walks| walks.take_known()) {
+        self.translation.end(core.into(), self.now);
+        while let Some((thread, wanted)) = self.translation.take_known(core.into()) {
             let state = &mut self.threads[usize::from(thread)];
             if wanted.blocking {
                 state.held = Some(wanted);
@@ -124,7 +122,7 @@ impl Model {
                 state.state = ThreadState::Running;
                 self.issue(thread, reader);
             } else if !self.make_late(thread, wanted, reader) {
-                self.translation.of(core.into()).into_iter().for_each(|walks| walks.keep(thread, wanted));
+                self.translation.keep(core.into(), thread, wanted);
                 break;
             }
         }

@@ -67,7 +67,7 @@ impl Model {
 
     /// Begins the walks of a core that are wanted, as far as it has walkers and buffers.
     fn begin_walks(&mut self, core: u8) {
-        while let Some((_, line)) = self.translation.of(core.into()).and_then(|walks| walks.begin()) {
+        while let Some((_, line)) = self.translation.begin(core.into()) {
             let cache = &mut self.cores[usize::from(core)];
             let (level, evicted) = cache.access(line, false);
             let latency = match level {
@@ -80,7 +80,7 @@ impl Model {
                     }
                     Buffer::Joined => continue,
                     Buffer::Full => {
-                        self.translation.of(core.into()).into_iter().for_each(|walks| walks.give_up());
+                        self.translation.give_up(core.into());
                         return;
                     }
                 },
@@ -98,7 +98,7 @@ impl Model {
     /// Walks of a core that read a line have it after some ticks; true if there are any.
     fn end_walk_after(&mut self, core: u8, line: u32, ticks: u64) -> bool {
         let ends = self.now + ticks + self.times.walk;
-        let any = self.translation.of(core.into()).is_some_and(|walks| walks.came(line, ends));
+        let any = self.translation.came(core.into(), line, ends);
         if any {
             self.wheel.schedule(ends, Event::Walked.of(core.into()));
         }
@@ -108,10 +108,8 @@ impl Model {
     /// Makes the accesses of a core whose pages are known by now, and begins the next walks.
     #[inline(never)]
     pub(in crate::nehalem) fn go_on_with_pages<R: Facts>(&mut self, core: u8, reader: &mut R) {
-        if let Some(walks) = self.translation.of(core.into()) {
-            walks.end(self.now);
-        }
-        while let Some((thread, access)) = self.translation.of(core.into()).and_then(|walks| walks.take_known()) {
+        self.translation.end(core.into(), self.now);
+        while let Some((thread, access)) = self.translation.take_known(core.into()) {
             let state = &mut self.threads[usize::from(thread)];
             if access.blocking {
                 state.held = Some(access);
@@ -119,7 +117,7 @@ impl Model {
                 state.state = ThreadState::Running;
                 self.issue(thread, reader);
             } else if !self.make_late(core, access) {
-                self.translation.of(core.into()).into_iter().for_each(|walks| walks.keep(thread, access));
+                self.translation.keep(core.into(), thread, access);
                 break;
             }
         }

@@ -213,7 +213,7 @@ impl Warming for Filling<'_> {
             let stays = access.store && (access.whole || access.aim == DeviceAim::Part);
             return stays && self.model.warm_device(core, line);
         }
-        if access.page != 0 && self.model.translation.of(core.into()).is_some_and(|walks| walks.warm(access.page)) {
+        if access.page != 0 && self.model.translation.warm(core.into(), access.page) {
             let entry = self.model.entry_of(core, access.page);
             self.reach(core, entry, false);
         }

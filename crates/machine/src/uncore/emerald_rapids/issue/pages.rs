@@ -88,7 +88,7 @@ impl Model {
 
     /// Begins the walks of a core that are wanted, as far as it has walkers and buffers.
     fn begin_walks<R: Readers>(&mut self, core: u16, reader: &mut R) {
-        while let Some((_, line)) = self.translation.of(core.into()).and_then(|walks| walks.begin()) {
+        while let Some((_, line)) = self.translation.begin(core.into()) {
             if self.l2s.at(core).access(line, false) {
                 let latency = self.times.paces[usize::from(self.socket_of(core))].l2_latency;
                 self.end_walk_after(core, line, latency);
@@ -100,7 +100,7 @@ impl Model {
                 }
                 Buffer::Joined => {}
                 Buffer::Full => {
-                    self.translation.of(core.into()).into_iter().for_each(|walks| walks.give_up());
+                    self.translation.give_up(core.into());
                     return;
                 }
             }
@@ -118,7 +118,7 @@ impl Model {
     /// Walks of a core that read a line have it after some ticks.
     fn end_walk_after(&mut self, core: u16, line: u32, ticks: u64) {
         let ends = self.now + ticks + self.times.paces[usize::from(self.socket_of(core))].walk;
-        if self.translation.of(core.into()).is_some_and(|walks| walks.came(line, ends)) {
+        if self.translation.came(core.into(), line, ends) {
             self.wheel.schedule(ends, Event::Walked.of(core));
         }
     }
@@ -126,10 +126,8 @@ impl Model {
     /// Makes the accesses of a core whose pages are known by now, and begins the next walks.
     #[inline(never)]
     pub(super) fn go_on_with_pages<R: Readers>(&mut self, core: u16, reader: &mut R) {
-        if let Some(walks) = self.translation.of(core.into()) {
-            walks.end(self.now);
-        }
-        while let Some((thread, aimed)) = self.translation.of(core.into()).and_then(|walks| walks.take_known()) {
+        self.translation.end(core.into(), self.now);
+        while let Some((thread, aimed)) = self.translation.take_known(core.into()) {
             let state = &mut self.threads[usize::from(thread)];
             if aimed.0.blocking {
                 state.held = Some(aimed);
@@ -137,7 +135,7 @@ impl Model {
                 state.state = ThreadState::Running;
                 self.issue(thread, reader);
             } else if !self.make_late(thread, aimed, reader) {
-                self.translation.of(core.into()).into_iter().for_each(|walks| walks.keep(thread, aimed));
+                self.translation.keep(core.into(), thread, aimed);
                 break;
             }
         }

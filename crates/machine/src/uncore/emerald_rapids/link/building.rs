@@ -39,7 +39,8 @@ pub struct Building {
     pub joined: u32,
     /// It was begun ahead of time, and the flit before it has just gone; something joined it then.
     pub is_ahead: bool,
-    pub pays: bool,
+    /// Beginning it early has paid off: a second message joined it before it went.
+    pub paid_off: bool,
 }
 
 /// What is begun while a flit is complete and cannot go.

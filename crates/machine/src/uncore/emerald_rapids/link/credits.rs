@@ -101,4 +101,15 @@ impl Model {
         self.at_link(number, LinkFact::TakerReady(kind as u8), reader);
         self.wake_flow(number);
     }
+
+    /// Shared credits that messages have not needed are back.
+    pub(in super::super) fn correct_credits<R: Readers>(&mut self, number: u16, reader: &mut R) {
+        let gate = &mut self.links.gates[usize::from(number)];
+        let unneeded = std::mem::take(&mut gate.unneeded);
+        gate.shared += unneeded;
+        if unneeded > 0 {
+            self.at_link(number, LinkFact::Corrects(unneeded), reader);
+            self.pump_link(number, reader);
+        }
+    }
 }

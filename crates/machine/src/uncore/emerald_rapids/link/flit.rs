@@ -45,7 +45,7 @@ impl Model {
         let taken = [false, false, gate.slot_forced];
         let flit = HeaderFlit { keeps_slot: gate.slot_forced, ..HeaderFlit::default() };
         let (since, full) = (self.now, None);
-        Building { flit, taken, network, since, full, joined: 0, is_ahead: false, pays: false }
+        Building { flit, taken, network, since, full, joined: 0, is_ahead: false, paid_off: false }
     }
 
     /// Addresses of its network fill a flit; true if there was one.

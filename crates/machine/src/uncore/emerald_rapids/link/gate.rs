@@ -320,7 +320,7 @@ impl Model {
         let Some(building) = &mut gate.building else { return };
         if joined && building.is_ahead {
             building.is_ahead = false;
-            building.pays = true;
+            building.paid_off = true;
             self.at_link(number, LinkFact::RunsAhead(RunAhead::Second), reader);
         } else {
             // Only what comes at once is won.
@@ -334,10 +334,10 @@ impl Model {
             return;
         }
         let Some(building) = gate.building.take() else { return };
-        let pays = building.pays;
+        let paid_off = building.paid_off;
         self.report_wait(number, &building, reader);
         self.send(number, building, reader);
-        if pays {
+        if paid_off {
             self.at_link(number, LinkFact::RunsAhead(RunAhead::Pays), reader);
         }
         let gate = &mut self.links.gates[usize::from(number)];

@@ -1,16 +1,15 @@
-//! Messages of the block ring come in two halves, and memory hears of lines that it has sent straight to a link.
+//! Messages of the block ring come in two halves.
 //!
 //! The mesh brings half a line in a cycle. A header lies in the first half; that of a message that is not coherent
 //! and has data has its byte enables in the second (assumption). What has no line may be sent before its second half
-//! has come, which somebody then has to wait for. When a line goes that memory has sent past its agent, M3UPI tells
-//! memory so.
+//! has come, which somebody then has to wait for.
 
 use pericore_engine::Tick;
 
 use super::{LinkFact, Readers};
 use crate::uncore::emerald_rapids::Model;
 use crate::uncore::emerald_rapids::event::Event;
-use pericore_facts::emerald_rapids::{BlockHalves, Limbo, LinkClass, Ring};
+use pericore_facts::emerald_rapids::{BlockHalves, Limbo, LinkClass};
 
 /// Marks the event of a message that leaves the FIFO of those that are complete.
 const ENDS: u16 = 1 << 8;
@@ -45,34 +44,5 @@ impl Model {
         let ends = gate.limbo;
         self.at_link(number, LinkFact::Limbo(Limbo::Completes), reader);
         self.wheel.schedule(ends, Event::Limbo.of(number | ENDS));
-    }
-
-    /// A line from memory is slotted: memory is told.
-    pub(super) fn notify_memory<R: Readers>(&mut self, number: u16, id: u16, reader: &mut R) {
-        let super::Packet { from, link, memory, .. } = self.links.packets[id];
-        let Some(memory) = memory else { return };
-        self.links.gates[usize::from(number)].completions -= 1;
-        self.at_link(number, LinkFact::Completion(true), reader);
-        let gate = self.places.m3upi[usize::from(link)];
-        let arrives = self.mesh_send(from, Ring::AcknowledgeAgents, 0, gate, memory, reader);
-        self.wheel.schedule(arrives, Event::Completion.of(number));
-    }
-
-    /// Memory has taken a completion.
-    pub(in super::super) fn completion<R: Readers>(&mut self, number: u16, reader: &mut R) {
-        self.links.gates[usize::from(number)].completions += 1;
-        self.at_link(number, LinkFact::Completion(false), reader);
-        self.pump_link(number, reader);
-    }
-
-    /// Shared credits that messages have not needed are back.
-    pub(in super::super) fn correct_credits<R: Readers>(&mut self, number: u16, reader: &mut R) {
-        let gate = &mut self.links.gates[usize::from(number)];
-        let unneeded = std::mem::take(&mut gate.unneeded);
-        gate.shared += unneeded;
-        if unneeded > 0 {
-            self.at_link(number, LinkFact::Corrects(unneeded), reader);
-            self.pump_link(number, reader);
-        }
     }
 }

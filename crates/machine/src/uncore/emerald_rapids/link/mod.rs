@@ -6,6 +6,7 @@
 
 mod arbitration;
 mod building;
+mod completions;
 mod credits;
 mod flit;
 mod flow;

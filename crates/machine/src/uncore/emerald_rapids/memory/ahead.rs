@@ -31,7 +31,7 @@ const fn sender(kind: Kind) -> Option<PrefetchSender> {
 
 impl Model {
     /// What runs ahead of a read goes onto the mesh, if anything does. `waits` is for how many cycles addresses of its
-    /// agent wait there; the read would come at the begin of `times` without a look-up, and comes at their end.
+    /// agent wait there; without a look-up the read would come when `times` begins, and it comes when they end.
     pub(super) fn run_ahead<R: Readers>(&mut self, request: RequestId, waits: u64, times: Range<Tick>, reader: &mut R) {
         let Request { socket, cha, place, class, .. } = self.pool[request];
         let (unit, half) = seen(place);
@@ -83,7 +83,7 @@ impl Model {
         let number = self.subchannel(socket, place);
         let next = self.now + self.times.uclk;
         let cam = &mut self.prefetch_cams[number / 2];
-        let follows = std::mem::replace(&mut cam.next, next) >= self.now && self.now > 0;
+        let follows = std::mem::replace(&mut cam.next, next) >= self.now;
         let credits = &mut self.credits[number];
         let fate = match () {
             () if follows => PrefetchFate::BackToBack,

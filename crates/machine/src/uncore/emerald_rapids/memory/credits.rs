@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use pericore_engine::Tick;
 
-use super::super::request::RequestId;
+use super::super::request::{Request, RequestId};
 
 /// Writes of directory bits that wait for room in a subchannel, at the most: with so many no further read goes there,
 /// so that reads cannot run ahead of what they bring about (assumption).
@@ -42,6 +42,15 @@ impl Credits {
         }
     }
 
+    /// True if there is a credit for a request.
+    pub const fn has_for(&self, request: &Request, writes: bool) -> bool {
+        match (request.isochronous, writes) {
+            (true, _) => self.special[writes as usize] > 0,
+            (false, true) => self.writes > 0,
+            (false, false) => self.reads > 0,
+        }
+    }
+
     /// True if a read can go to its subchannel: it has room, and so have the writes that reads bring about.
     pub const fn takes_read(&self) -> bool {
         self.reads > 0 && !self.keeps_reads_back()
@@ -70,4 +79,29 @@ pub struct PrefetchCam {
     pub entries: u8,
     /// The cycle after the last prefetch came, in ticks.
     pub next: Tick,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::request::Request;
+    use super::Credits;
+    use pericore_facts::emerald_rapids::{Kind, Target};
+
+    /// Of queues of four and three entries one each is kept for isochronous requests, and is no credit for others.
+    #[test]
+    fn a_request_has_the_credits_of_its_kind_alone() {
+        let mut credits = Credits::new([4, 3], 1);
+        assert_eq!((credits.reads, credits.writes, credits.special), (3, 2, [1, 1]));
+        let others = Request::new(Kind::DmaRead, 0, 0, 0, 0, 0, Target::Ddr);
+        let special = Request { isochronous: true, ..others };
+        let has = |credits: &Credits| {
+            [(&others, false), (&others, true), (&special, false), (&special, true)]
+                .map(|(request, writes)| credits.has_for(request, writes))
+        };
+        assert_eq!(has(&credits), [true; 4]);
+        (credits.reads, credits.special[1]) = (0, 0);
+        assert_eq!(has(&credits), [false, true, true, false]);
+        (credits.reads, credits.writes, credits.special) = (1, 0, [0, 1]);
+        assert_eq!(has(&credits), [true, false, false, true]);
+    }
 }
